@@ -32,17 +32,17 @@ Hardware::Hardware(std::shared_ptr<const net::Machine> machine, int ranks, net::
     : machine_(std::move(machine)),
       network_(simulator_, machine_->network, fidelity),
       places_(places_of(*machine_, ranks)),
-      channels_(make_channels({*machine_, network_, places_})) {
-  if (channels_.empty())
+      protocols_(make_protocols({*machine_, network_, places_})) {
+  if (protocols_.empty())
     base::fail(Errc::invalid_argument, "nothing carries data between the ranks of {}", machine_->name);
-  for (const auto& channel : channels_) names_.push_back(channel->name());
+  for (const auto& protocol : protocols_) names_.push_back(protocol->name());
 }
 
 Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity)
     : machine_(read(machine, ranks)),
       fidelity_(fidelity),
       hardware_(machine_, ranks, fidelity),
-      turns_(simulator(), ranks) {}
+      scheduler_(simulator(), ranks) {}
 
 std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine) {
   if (gathering_ == nullptr) gathering_ = std::make_shared<Gathering>(ranks());
@@ -51,10 +51,10 @@ std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine) {
   // A rank that gave up when it was told of a deadlock may come again.
   now->count += !now->here[static_cast<std::size_t>(rank)];
   now->here[static_cast<std::size_t>(rank)] = true;
-  now->latest = std::max(now->latest, turns_.clock(rank));
+  now->latest = std::max(now->latest, scheduler_.clock(rank));
   if (now->count == ranks()) {
     gathering_ = nullptr;
-    for (int other = 0; other < ranks(); ++other) turns_.wake(other);
+    for (int other = 0; other < ranks(); ++other) scheduler_.wake(other);
   }
   return now;
 }
@@ -67,24 +67,24 @@ std::shared_ptr<Regions> Model::regions(std::uint32_t window) {
   return regions;
 }
 
-std::shared_ptr<Part> Model::part(const PartKey& key, std::span<const fabric::Put* const> puts) {
-  const auto found = parts_.find(key);
-  if (found != parts_.end()) {
-    const std::shared_ptr<Part> part = found->second;
-    parts_.erase(found);
-    return part;
+std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::span<const fabric::Put* const> puts) {
+  const auto found = flows_.find(key);
+  if (found != flows_.end()) {
+    const std::shared_ptr<Flow> flow = found->second;
+    flows_.erase(found);
+    return flow;
   }
-  const auto [chain, from, to, channel] = key;
-  auto part = std::make_shared<Part>(simulator(), *hardware_.channels()[channel], immediates(from, to), chain,
-                                     from, to, puts);
-  parts_[key] = part;
-  return part;
+  const auto [chain, from, to, protocol] = key;
+  auto flow = std::make_shared<Flow>(simulator(), *hardware_.protocols()[protocol], immediates(from, to),
+                                     chain, from, to, puts);
+  flows_[key] = flow;
+  return flow;
 }
 
-std::size_t Model::signal_channel(int from, int to) const {
-  const auto& channels = hardware_.channels();
-  for (std::size_t i = 0; i < channels.size(); ++i)
-    if (from == to || channels[i]->reaches(from, to)) return i;
+std::size_t Model::signal_protocol(int from, int to) const {
+  const auto& protocols = hardware_.protocols();
+  for (std::size_t i = 0; i < protocols.size(); ++i)
+    if (from == to || protocols[i]->reaches(from, to)) return i;
   base::fail(Errc::invalid_argument, "nothing on {} leads from rank {} to rank {}", machine().name, from, to);
 }
 
@@ -93,13 +93,13 @@ namespace {
 struct Probe {
   Probe(des::Simulator& simulator)
       : sent(simulator, {"a probe's data"}), arrived(simulator, {"a probe's data"}) {}
-  Load load;
+  Message message;
   des::Counter sent, arrived;
 };
 
-des::Task send(Channel& channel, Probe& probe) {
-  std::vector<Load*> loads(1, &probe.load);
-  des::Task sent = channel.send(std::move(loads), 0);
+des::Task send(Protocol& protocol, Probe& probe) {
+  std::vector<Message*> messages(1, &probe.message);
+  des::Task sent = protocol.send(std::move(messages), 0);
   co_await sent;
 }
 
@@ -107,26 +107,26 @@ des::Task send(Channel& channel, Probe& probe) {
 
 // The probe runs on hardware of its own, so that it does not disturb that of the program. This hardware comes
 // to rest after each probe.
-double Model::predict_us(std::size_t channel, int from, int to, const base::Shape& shape) {
-  Channel& own = *hardware_.channels()[channel];
+double Model::predict_us(std::size_t protocol, int from, int to, const base::Shape& shape) {
+  Protocol& own = *hardware_.protocols()[protocol];
   const std::uint32_t distance = from == to ? 0 : own.distance(from, to);
-  const PutKey key{channel,   distance,    hardware_.place(from).local, hardware_.place(to).local,
+  const PutKey key{protocol,  distance,    hardware_.place(from).local, hardware_.place(to).local,
                    shape.run, shape.runs()};
   const auto [known, is_new] = predicted_.try_emplace(key, 0);
   if (!is_new || shape.bytes() == 0) return known->second;
   if (idle_ == nullptr) idle_ = std::make_unique<Hardware>(machine_, ranks(), fidelity_);
   des::Simulator& simulator = idle_->simulator();
-  Channel& probed = *idle_->channels()[channel];
+  Protocol& probed = *idle_->protocols()[protocol];
   Probe probe(simulator);
-  probe.load = {.from = from,
-                .to = to,
-                .puts = {{.bytes = shape.run, .count = shape.runs()}},
-                .sent = &probe.sent,
-                .arrived = &probe.arrived};
+  probe.message = {.from = from,
+                   .to = to,
+                   .puts = {{.bytes = shape.run, .count = shape.runs()}},
+                   .sent = &probe.sent,
+                   .arrived = &probe.arrived};
   if (from == to) {
-    simulator.spawn(probed.copy(probe.load), {"a probe"});
+    simulator.spawn(probed.copy(probe.message), {"a probe"});
   } else {
-    if (probed.has_receives()) probed.receive(probe.load);
+    if (probed.has_receives()) probed.receive(probe.message);
     simulator.spawn(send(probed, probe), {"a probe"});
   }
   const des::Time begin = simulator.now();

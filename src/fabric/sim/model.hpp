@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "base/codec.hpp"
-#include "fabric/sim/channel.hpp"
-#include "fabric/sim/part.hpp"
-#include "fabric/sim/turns.hpp"
+#include "fabric/sim/flow.hpp"
+#include "fabric/sim/protocol.hpp"
+#include "fabric/sim/scheduler.hpp"
 
 namespace tca::sim {
 
@@ -41,7 +41,7 @@ class Hardware {
 
   des::Simulator& simulator() { return simulator_; }
   const net::Machine& machine() const { return *machine_; }
-  const std::vector<std::unique_ptr<Channel>>& channels() const { return channels_; }
+  const std::vector<std::unique_ptr<Protocol>>& protocols() const { return protocols_; }
   const std::vector<std::string_view>& names() const { return names_; }
   const Place& place(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
 
@@ -50,7 +50,7 @@ class Hardware {
   des::Simulator simulator_;
   net::Network network_;
   std::vector<Place> places_;
-  std::vector<std::unique_ptr<Channel>> channels_;
+  std::vector<std::unique_ptr<Protocol>> protocols_;
   std::vector<std::string_view> names_;
 };
 
@@ -61,11 +61,11 @@ class Model {
   // room for.
   Model(const std::string& machine, int ranks, net::Fidelity fidelity);
 
-  int ranks() const { return turns_.ranks(); }
+  int ranks() const { return scheduler_.ranks(); }
   const net::Machine& machine() const { return hardware_.machine(); }
   const Hardware& hardware() const { return hardware_; }
   des::Simulator& simulator() { return hardware_.simulator(); }
-  Turns& turns() { return turns_; }
+  Scheduler& scheduler() { return scheduler_; }
 
   // Adds a rank to the current collective call and returns that call.
   std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine);
@@ -74,16 +74,16 @@ class Model {
   // have asked.
   std::shared_ptr<Regions> regions(std::uint32_t window);
 
-  // Returns what goes between two ranks over a channel in the chain with this number, which is the same on
+  // Returns what goes between two ranks over a protocol in the chain with this number, which is the same on
   // every rank. The first of the two ranks to ask makes it.
-  using PartKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, channel
-  std::shared_ptr<Part> part(const PartKey& key, std::span<const fabric::Put* const> puts);
+  using FlowKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, protocol
+  std::shared_ptr<Flow> flow(const FlowKey& key, std::span<const fabric::Put* const> puts);
 
-  // Returns the channel that carries bare signals and immediate puts.
-  std::size_t signal_channel(int from, int to) const;
+  // Returns the protocol that carries bare signals and immediate puts.
+  std::size_t signal_protocol(int from, int to) const;
 
   // Returns the time of a put that is alone on the machine, from its start until its target knows of it.
-  double predict_us(std::size_t channel, int from, int to, const base::Shape& shape);
+  double predict_us(std::size_t protocol, int from, int to, const base::Shape& shape);
 
   Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
 
@@ -92,13 +92,13 @@ class Model {
   net::Fidelity fidelity_;
   Hardware hardware_;
   std::unique_ptr<Hardware> idle_;  // for predictions; null before the first one
-  Turns turns_;
+  Scheduler scheduler_;
   std::shared_ptr<Gathering> gathering_;
   std::map<std::uint32_t, std::shared_ptr<Regions>> regions_;
-  std::map<PartKey, std::shared_ptr<Part>> parts_;  // those that only one end has asked for
+  std::map<FlowKey, std::shared_ptr<Flow>> flows_;  // those that only one end has asked for
   std::map<std::pair<int, int>, Immediates> immediates_;
-  // A put's channel, the distance of the ranks and their numbers within their nodes, and the bytes and number
-  // of its runs.
+  // A put's protocol, the distance of the ranks and their numbers within their nodes, and the bytes and
+  // number of its runs.
   using PutKey =
       std::tuple<std::size_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
   std::map<PutKey, double> predicted_;

@@ -10,9 +10,9 @@ namespace tca::sim {
 
 class SimProgram final : public fabric::Program {
  public:
-  using Parts = std::vector<std::shared_ptr<Part>>;
-  SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std::uint32_t number, Parts outgoing,
-             Parts incoming);
+  using Flows = std::vector<std::shared_ptr<Flow>>;
+  SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std::uint32_t number, Flows outgoing,
+             Flows incoming);
   ~SimProgram() override;
 
   void start() override;
@@ -20,27 +20,27 @@ class SimProgram final : public fabric::Program {
   std::vector<int> missing() const override;
   std::optional<fabric::Guard> guard() const override;
 
-  // A part calls this when something has left or landed.
-  void look();
+  // Called by a flow when something has left or landed.
+  void on_progress();
 
  private:
   // The state that outlives the program while a step is under way.
-  struct Crew {
+  struct Shared {
     Model& model;
     bool guarded;
     std::uint32_t number;  // of the chain
-    Parts outgoing, incoming;
+    Flows outgoing, incoming;
   };
 
   bool finished() const;
-  static des::Task run(std::shared_ptr<Crew> crew, std::uint64_t step, des::Time begin);
-  static des::Task send_permitted(std::shared_ptr<Crew> crew, std::shared_ptr<Part> part, std::uint64_t step,
-                                  std::uint32_t turn);
-  static des::Time announce_costs(const Crew& crew);
+  static des::Task run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin);
+  static des::Task send_permitted(std::shared_ptr<Shared> shared, std::shared_ptr<Flow> flow,
+                                  std::uint64_t step, std::uint32_t turn);
+  static des::Time announce_costs(const Shared& shared);
 
   std::shared_ptr<Model> model_;
   int rank_;
-  std::shared_ptr<Crew> crew_;
+  std::shared_ptr<Shared> shared_;
   std::uint64_t step_ = 0;
   bool running_ = false;
 };

@@ -28,7 +28,7 @@ class Meeting final : public control::Wait {
 }  // namespace
 
 SimControl::SimControl(std::shared_ptr<Model> model, int rank) : model_(std::move(model)), rank_(rank) {
-  model_->turns().join(rank_);
+  model_->scheduler().join(rank_);
 }
 
 SimControl::~SimControl() { leave(std::uncaught_exceptions() > 0 ? std::optional(trouble) : std::nullopt); }
@@ -37,11 +37,11 @@ std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_v
   const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine);
   const Meeting meeting(*gathering, what);
   while (gathering->count < size()) wait_turn(meeting, std::chrono::nanoseconds::max());
-  model_->turns().be_at_least(rank_, gathering->latest);
+  model_->scheduler().be_at_least(rank_, gathering->latest);
   return gathering->blobs;
 }
 
-void SimControl::leave(const std::optional<control::Trouble>& why) { model_->turns().leave(rank_, why); }
+void SimControl::leave(const std::optional<control::Trouble>& why) { model_->scheduler().leave(rank_, why); }
 
 // When the wait fails and this rank ends because of it, it passes the same reason on, so that ranks far from
 // the lost one name that one.
@@ -49,9 +49,9 @@ bool SimControl::wait_turn(const control::Wait& wait, std::chrono::nanoseconds a
   try {
     if (at_most < std::chrono::nanoseconds::max()) {
       const double us = std::min(1e12, std::chrono::duration<double, std::micro>(at_most).count());
-      model_->turns().wait_until(rank_, model_->turns().clock(rank_) + des::from_us(us), wait);
+      model_->scheduler().wait_until(rank_, model_->scheduler().clock(rank_) + des::from_us(us), wait);
     } else {
-      model_->turns().wait(rank_, wait);
+      model_->scheduler().wait(rank_, wait);
     }
   } catch (const Error& error) {
     const std::optional<control::Loss> loss =
@@ -63,7 +63,7 @@ bool SimControl::wait_turn(const control::Wait& wait, std::chrono::nanoseconds a
 }
 
 std::chrono::duration<double> SimControl::now() const {
-  return std::chrono::duration<double>(des::to_us(model_->turns().clock(rank_)) * 1e-6);
+  return std::chrono::duration<double>(des::to_us(model_->scheduler().clock(rank_)) * 1e-6);
 }
 
 }  // namespace tca::sim

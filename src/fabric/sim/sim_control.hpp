@@ -17,7 +17,7 @@ class SimControl final : public control::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return model_->ranks(); }
-  std::optional<control::Loss> lost(int rank) override { return model_->turns().lost(rank); }
+  std::optional<control::Loss> lost(int rank) override { return model_->scheduler().lost(rank); }
   void leave(const std::optional<control::Trouble>& why) override;
   base::Cores cores() const override { return base::Cores::crowded; }
   bool crowded() const override { return false; }

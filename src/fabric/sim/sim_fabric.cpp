@@ -26,11 +26,11 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   std::span<const std::string_view> protocols() const override { return model_->hardware().names(); }
   bool reaches(int) const override { return true; }
   bool carries(int protocol, int rank) const override {
-    return rank == rank_ || channel(protocol).reaches(rank_, rank);
+    return rank == rank_ || carrier(protocol).reaches(rank_, rank);
   }
   const fabric::Pricing& pricing() const override { return *this; }
   std::optional<double> predict_us(int protocol, int from, int to, const base::Shape& shape) const override {
-    if (!channel(protocol).competes() || (from != to && !channel(protocol).reaches(from, to)))
+    if (!carrier(protocol).competes() || (from != to && !carrier(protocol).reaches(from, to)))
       return std::nullopt;
     return model_->predict_us(static_cast<std::size_t>(protocol), from, to, shape);
   }
@@ -50,20 +50,20 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   // Started steps advance by themselves. A program that polls in a loop must let virtual time pass between
   // its looks.
   void progress() override {
-    Turns& turns = model_->turns();
-    turns.spend(rank_, std::max(model_->machine().host.poll, des::nanosecond));
-    turns.wait_until(rank_, turns.clock(rank_));
+    Scheduler& scheduler = model_->scheduler();
+    scheduler.spend(rank_, std::max(model_->machine().host.poll, des::nanosecond));
+    scheduler.wait_until(rank_, scheduler.clock(rank_));
   }
 
  private:
   using Puts = std::vector<const fabric::Put*>;
 
-  Channel& channel(int protocol) const {
-    return *model_->hardware().channels()[static_cast<std::size_t>(protocol)];
+  Protocol& carrier(int protocol) const {
+    return *model_->hardware().protocols()[static_cast<std::size_t>(protocol)];
   }
-  SimProgram::Parts parts_of(std::span<const fabric::Put> puts);
-  static des::Task land(des::Simulator& simulator, Channel& channel, Immediates& immediates, int from, int to,
-                        std::uint32_t bytes, des::Time begin, std::uint64_t count);
+  SimProgram::Flows flows_of(std::span<const fabric::Put> puts);
+  static des::Task land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
+                        int to, std::uint32_t bytes, des::Time begin, std::uint64_t count);
 
   std::shared_ptr<Model> model_;
   control::Control& control_;
@@ -101,10 +101,10 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* 
   return std::make_unique<SimMemory>(regions, std::move(owned), rank_);
 }
 
-// Returns the parts between pairs of ranks: the puts of each channel, or a bare signal when a pair has no
+// Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal when a pair has no
 // puts with data. They are in the order in which the chain first names each, which is the order in which a
 // DMA controller gets them.
-SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
+SimProgram::Flows SimFabric::flows_of(std::span<const fabric::Put> puts) {
   using Key = std::tuple<int, int, std::size_t>;
   std::vector<std::pair<Key, Puts>> groups;
   std::map<Key, std::size_t> places;
@@ -115,17 +115,17 @@ SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
     const bool data = put.shape != nullptr && put.shape->bytes() > 0;
     if (!data && has_data[{put.from, put.to}]) continue;
     const Key key{put.from, put.to,
-                  data ? static_cast<std::size_t>(put.protocol) : model_->signal_channel(put.from, put.to)};
+                  data ? static_cast<std::size_t>(put.protocol) : model_->signal_protocol(put.from, put.to)};
     const auto [place, is_new] = places.emplace(key, groups.size());
     if (is_new) groups.push_back({key, {}});
     groups[place->second].second.push_back(&put);
   }
-  SimProgram::Parts parts;
+  SimProgram::Flows flows;
   for (const auto& [key, group] : groups) {
-    const auto [from, to, carrier] = key;
-    parts.push_back(model_->part({chains_, from, to, carrier}, group));
+    const auto [from, to, protocol] = key;
+    flows.push_back(model_->flow({chains_, from, to, protocol}, group));
   }
-  return parts;
+  return flows;
 }
 
 std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& share) {
@@ -135,39 +135,39 @@ std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& sha
     std::ranges::stable_sort(puts, {},
                              [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
   }
-  SimProgram::Parts outgoing = parts_of(puts), incoming = parts_of(share.incoming);
+  SimProgram::Flows outgoing = flows_of(puts), incoming = flows_of(share.incoming);
   return std::make_unique<SimProgram>(model_, rank_, share.guarded, chains_++, std::move(outgoing),
                                       std::move(incoming));
 }
 
 void SimFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                         std::span<const std::byte> value) {
-  Turns& turns = model_->turns();
-  const des::Time begin = turns.clock(rank_);
-  Channel& carrier = *model_->hardware().channels()[model_->signal_channel(rank_, rank)];
+  Scheduler& scheduler = model_->scheduler();
+  const des::Time begin = scheduler.clock(rank_);
+  Protocol& protocol = *model_->hardware().protocols()[model_->signal_protocol(rank_, rank)];
   Immediates& immediates = model_->immediates(rank_, rank);
   const std::uint64_t count = immediates.add(static_cast<SimMemory&>(memory).regions(), rank, offset, value);
   if (rank == rank_) return immediates.land(count);
-  turns.spend(rank_, model_->machine().host.post);
-  model_->simulator().spawn(land(model_->simulator(), carrier, immediates, rank_, rank,
+  scheduler.spend(rank_, model_->machine().host.post);
+  model_->simulator().spawn(land(model_->simulator(), protocol, immediates, rank_, rank,
                                  static_cast<std::uint32_t>(value.size()), begin, count),
                             {"an immediate put of rank", rank_});
 }
 
 // Lands an immediate put when it arrives, at the latest: a signal that was sent later may have landed it
 // already.
-des::Task SimFabric::land(des::Simulator& simulator, Channel& channel, Immediates& immediates, int from,
+des::Task SimFabric::land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
                           int to, std::uint32_t bytes, des::Time begin, std::uint64_t count) {
-  co_await simulator.sleep_until(begin + channel.post());
+  co_await simulator.sleep_until(begin + protocol.post());
   des::Counter arrived(simulator, {"an immediate put to rank", to});
-  channel.store(from, to, bytes, arrived);
+  protocol.store(from, to, bytes, arrived);
   co_await arrived.reached(1);
   immediates.land(count);
 }
 
 void SimFabric::compute(double bytes, double flops) {
   const net::GpuKind& gpu = model_->machine().gpu;
-  model_->turns().spend(rank_, gpu.launch + net::kernel_time(gpu, bytes, flops) + gpu.synchronise);
+  model_->scheduler().spend(rank_, gpu.launch + net::kernel_time(gpu, bytes, flops) + gpu.synchronise);
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int
 
 control::Places find_places(const Model& model) {
   control::Places places = control::Places::together(model.ranks());
-  const Channel& first = *model.hardware().channels().front();
+  const Protocol& first = *model.hardware().protocols().front();
   std::vector<int> heads;  // the first rank of each sub-cluster
   for (int rank = 0; rank < model.ranks(); ++rank) {
     const auto joined = [&](int head) { return first.reaches(head, rank); };

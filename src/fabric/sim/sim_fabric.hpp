@@ -2,7 +2,7 @@
 // took.
 //
 // A rank is a thread that computes on one of the machine's accelerators or, where it has none, processors.
-// Exactly one rank runs at a time. The protocols are the machine's channels.
+// Exactly one rank runs at a time. The protocols are those of the machine.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Model;
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {});
 
 // Returns places that are all on one host. A sub-cluster consists of the ranks that the machine's first
-// channel joins.
+// protocol joins.
 control::Places find_places(const Model& model);
 
 // Returns when the rank has its first turn.

@@ -1,15 +1,15 @@
-// The channel of the DMA controllers of PEACH2 and PEACH3, within a sub-cluster.
-#include "fabric/sim/channel.hpp"
+// The protocol of the DMA controllers of PEACH2 and PEACH3, within a sub-cluster.
+#include "fabric/sim/protocol.hpp"
 #include "model/nic/peach.hpp"
 
 namespace tca::sim {
 
 namespace {
 
-class TcaChannel final : public Channel {
+class TcaProtocol final : public Protocol {
  public:
-  TcaChannel(const Site& site, std::uint32_t interconnect)
-      : Channel(site),
+  TcaProtocol(const Site& site, std::uint32_t interconnect)
+      : Protocol(site),
         interconnect_(interconnect),
         dma_channels_(dma().channels),
         peach_(site.network, interconnect, site.place(0).host.unit) {}
@@ -25,19 +25,19 @@ class TcaChannel final : public Channel {
                                    interconnect_);
   }
 
-  des::Task send(std::vector<Load*> loads, std::uint32_t turn) override {
+  des::Task send(std::vector<Message*> messages, std::uint32_t turn) override {
     co_await site().simulator().sleep(post());
-    const int from = loads.front()->from;
+    const int from = messages.front()->from;
     auto run = std::make_unique<Run>(site().simulator(), from);
-    for (Load* load : loads) {
-      const net::Endpoint source = site().place(from).memory, target = site().place(load->to).memory;
-      for (const net::Rows& rows : load->puts) run->chain.descriptors.push_back({source, target, rows});
-      // A load's data stays in order, so the flags of its last descriptor cover the others.
-      run->chain.descriptors.back().arrived = load->arrived;
+    for (Message* message : messages) {
+      const net::Endpoint source = site().place(from).memory, target = site().place(message->to).memory;
+      for (const net::Rows& rows : message->puts) run->chain.descriptors.push_back({source, target, rows});
+      // A message's data stays in order, so the flags of its last descriptor cover the others.
+      run->chain.descriptors.back().arrived = message->arrived;
       run->chain.descriptors.back().sent = &run->sent;
     }
     peach_.start(site().place(from).host.node, turn % dma_channels_, run->chain);
-    site().simulator().spawn(see_off(std::move(run), std::move(loads)), {"the flags of rank", from});
+    site().simulator().spawn(await_sent(std::move(run), std::move(messages)), {"the flags of rank", from});
   }
 
   void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) override {
@@ -57,11 +57,11 @@ class TcaChannel final : public Channel {
   }
 
   // Keeps the chain alive while the controller walks it.
-  static des::Task see_off(std::unique_ptr<Run> run, std::vector<Load*> loads) {
+  static des::Task await_sent(std::unique_ptr<Run> run, std::vector<Message*> messages) {
     std::uint64_t count = 0;
-    for (Load* load : loads) {
+    for (Message* message : messages) {
       co_await run->sent.reached(++count);
-      load->sent->add();
+      message->sent->add();
     }
   }
 
@@ -72,8 +72,8 @@ class TcaChannel final : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> make_tca(const Site& site, std::uint32_t interconnect) {
-  return std::make_unique<TcaChannel>(site, interconnect);
+std::unique_ptr<Protocol> make_tca(const Site& site, std::uint32_t interconnect) {
+  return std::make_unique<TcaProtocol>(site, interconnect);
 }
 
 }  // namespace tca::sim

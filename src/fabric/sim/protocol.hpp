@@ -1,4 +1,4 @@
-// A Channel carries puts on a modelled machine. Each channel uses one kind of hardware.
+// A Protocol carries puts on a modelled machine, each with one kind of hardware.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Place {
   std::uint32_t local = 0;  // its number among the ranks of its node
 };
 
-// The machine that channels share.
+// The machine that protocols share.
 struct Site {
   const net::Machine& machine;
   net::Network& network;
@@ -31,24 +31,25 @@ struct Site {
   const Place& place(int rank) const { return places[static_cast<std::size_t>(rank)]; }
 };
 
-// What goes from one rank to another in one step of a chain over one channel. It outlives its arrival.
-struct Load {
+// What goes from one rank to another in one step of a chain over one protocol. It must live until it has
+// arrived.
+struct Message {
   int from = 0, to = 0;
   std::vector<net::Rows> puts;      // empty for a bare signal
   des::Counter* sent = nullptr;     // grows by one once the sources may be overwritten
   des::Counter* arrived = nullptr;  // grows by one once all data is there and the target's host can see it
-  std::uint32_t tag = 0;            // tells the loads between two ranks apart, on a channel with receives
+  std::uint32_t tag = 0;            // tells the messages between two ranks apart, on a protocol with receives
   std::uint64_t bytes() const;
 };
 
-class Channel {
+class Protocol {
  public:
-  explicit Channel(const Site& site) : site_(site) {}
-  virtual ~Channel() = default;
+  explicit Protocol(const Site& site) : site_(site) {}
+  virtual ~Protocol() = default;
 
   virtual std::string_view name() const = 0;
 
-  // Whether the channel reaches from one rank to a different one. Within a rank every channel copies.
+  // Whether the protocol reaches from one rank to a different one. Within a rank every protocol copies.
   virtual bool reaches(int from, int to) const = 0;
 
   // Whether the route may choose it without the program asking for it.
@@ -58,13 +59,13 @@ class Channel {
   // their nodes the ranks are.
   virtual std::uint32_t distance(int from, int to) const = 0;
 
-  // Sends loads that all come from one rank and are ready to go. The caller awaits it; it ends when the
+  // Sends messages that all come from one rank and are ready to go. The caller awaits it; it ends when the
   // sender's processor is free. `turn` tells the rank's sends apart, so that they can use different hardware
   // queues.
-  virtual des::Task send(std::vector<Load*> loads, std::uint32_t turn) = 0;
+  virtual des::Task send(std::vector<Message*> messages, std::uint32_t turn) = 0;
 
-  // Copies a load within a rank with a kernel of its accelerator.
-  des::Task copy(const Load& load) const;
+  // Copies a message within a rank with a kernel of its accelerator.
+  des::Task copy(const Message& message) const;
 
   // Sends a small packet from `from`'s host to `to`'s.
   virtual void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) = 0;
@@ -72,7 +73,7 @@ class Channel {
   // Whether each send meets a receive. The receiver then calls `receive` once per step, instead of sending a
   // guard's signal.
   virtual bool has_receives() const { return false; }
-  virtual void receive(Load& /*load*/) {}
+  virtual void receive(Message& /*message*/) {}
 
   // Returns the time of the receiver's processor from an arrival until its program continues.
   virtual des::Time notice() const { return site_.machine.host.poll; }
@@ -82,18 +83,18 @@ class Channel {
  protected:
   const Site& site() const { return site_; }
   // Runs a kernel that packs or unpacks data that lies in runs. Contiguous blocks need none.
-  des::Task pack(const Load& load) const;
+  des::Task pack(const Message& message) const;
 
  private:
   Site site_;
 };
 
-// Makes the channels that the machine has, the preferred one first.
-std::vector<std::unique_ptr<Channel>> make_channels(const Site& site);
+// Makes the machine's protocols, the preferred one first.
+std::vector<std::unique_ptr<Protocol>> make_protocols(const Site& site);
 
-std::unique_ptr<Channel> make_tca(const Site& site, std::uint32_t interconnect);
-std::unique_ptr<Channel> make_ape(const Site& site, std::uint32_t interconnect);
-std::unique_ptr<Channel> make_nvlink(const Site& site);
-std::array<std::unique_ptr<Channel>, 2> make_mpi(const Site& site);  // two-sided and one-sided
+std::unique_ptr<Protocol> make_tca(const Site& site, std::uint32_t interconnect);
+std::unique_ptr<Protocol> make_ape(const Site& site, std::uint32_t interconnect);
+std::unique_ptr<Protocol> make_nvlink(const Site& site);
+std::array<std::unique_ptr<Protocol>, 2> make_mpi(const Site& site);  // two-sided and one-sided
 
 }  // namespace tca::sim

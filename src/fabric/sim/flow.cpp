@@ -1,4 +1,4 @@
-#include "fabric/sim/part.hpp"
+#include "fabric/sim/flow.hpp"
 
 #include <cstring>
 #include <utility>
@@ -34,62 +34,62 @@ void Immediates::land(std::uint64_t count) {
   }
 }
 
-Part::Part(des::Simulator& simulator, Channel& channel, Immediates& before, std::uint32_t chain, int from,
+Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain, int from,
            int to, std::span<const fabric::Put* const> puts)
     : simulator_(simulator),
-      channel_(channel),
+      protocol_(protocol),
       before_(before),
       permissions_(simulator, {"the permission of rank, to rank", to, from}),
       sent_(simulator, {"what rank sends to rank", from, to}),
       arrived_(simulator, {"what arrives from rank, at rank", from, to}) {
-  load_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain};
+  message_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain};
   for (const fabric::Put* put : puts) {
     if (put->shape == nullptr || put->shape->bytes() == 0) continue;
-    load_.puts.push_back(rows_of(*put->shape));
+    message_.puts.push_back(rows_of(*put->shape));
     copies_.push_back({address(put->to_memory, to, put->to_offset),
                        address(put->from_memory, from, put->from_offset), put->shape});
   }
 }
 
-void Part::depart() {
+void Flow::depart() {
   ++departed_;
   std::vector<std::byte> bytes;
   if (!spare_.empty()) {
     bytes = std::move(spare_.back());
     spare_.pop_back();
   }
-  bytes.resize(load_.bytes());
+  bytes.resize(message_.bytes());
   std::byte* dense = bytes.data();
   for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
   flights_.push_back({std::move(bytes), before_.sent()});
-  simulator_.spawn(see_off(shared_from_this(), departed_), {"what leaves rank", load_.from});
-  simulator_.spawn(see_land(shared_from_this(), departed_), {"what comes to rank", load_.to});
+  simulator_.spawn(await_sent(shared_from_this(), departed_), {"what leaves rank", message_.from});
+  simulator_.spawn(await_arrival(shared_from_this(), departed_), {"what comes to rank", message_.to});
 }
 
-void Part::permit() { channel_.store(load_.to, load_.from, signal_bytes, permissions_); }
+void Flow::permit() { protocol_.store(message_.to, message_.from, signal_bytes, permissions_); }
 
-void Part::move() {
+void Flow::move() {
   if (is_signal() && !is_inside()) {
     sent_.add();
-    channel_.store(load_.from, load_.to, signal_bytes, arrived_);
+    protocol_.store(message_.from, message_.to, signal_bytes, arrived_);
   } else {
-    simulator_.spawn(channel_.copy(load_), {"a copy within rank", load_.from});
+    simulator_.spawn(protocol_.copy(message_), {"a copy within rank", message_.from});
   }
 }
 
-des::Task Part::see_off(std::shared_ptr<Part> part, std::uint64_t step) {
-  co_await part->sent_.reached(step);
-  part->left_ = step;
-  part->left_at_ = part->simulator_.now();
-  if (part->sender != nullptr) part->sender->look();
+des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step) {
+  co_await flow->sent_.reached(step);
+  flow->left_ = step;
+  flow->left_at_ = flow->simulator_.now();
+  if (flow->sender != nullptr) flow->sender->on_progress();
 }
 
-des::Task Part::see_land(std::shared_ptr<Part> part, std::uint64_t step) {
-  co_await part->arrived_.reached(step);
-  part->land();
+des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step) {
+  co_await flow->arrived_.reached(step);
+  flow->land();
 }
 
-void Part::land() {
+void Flow::land() {
   Flight flight = std::move(flights_.front());
   flights_.pop_front();
   ++landed_;
@@ -100,7 +100,7 @@ void Part::land() {
     for (const Copy& copy : copies_) dense = base::scatter(copy.to, dense, *copy.shape);
   }
   spare_.push_back(std::move(flight.bytes));
-  if (receiver != nullptr) receiver->look();
+  if (receiver != nullptr) receiver->on_progress();
 }
 
 }  // namespace tca::sim

@@ -1,4 +1,4 @@
-#include "fabric/sim/turns.hpp"
+#include "fabric/sim/scheduler.hpp"
 
 #include <algorithm>
 
@@ -7,17 +7,17 @@
 
 namespace tca::sim {
 
-Turns::Turns(des::Simulator& simulator, int ranks)
+Scheduler::Scheduler(des::Simulator& simulator, int ranks)
     : simulator_(simulator), seats_(static_cast<std::size_t>(ranks)), here_(ranks) {
   for (int rank = 1; rank < ranks; ++rank) ready_.push_back(rank);
 }
 
-void Turns::join(int rank) {
+void Scheduler::join(int rank) {
   await_turn(rank);
   seat(rank).state = State::running;
 }
 
-void Turns::leave(int rank, const std::optional<control::Trouble>& trouble) {
+void Scheduler::leave(int rank, const std::optional<control::Trouble>& trouble) {
   Seat& own = seat(rank);
   if (own.state != State::running) return;
   own.state = trouble ? State::failed : State::left;
@@ -26,14 +26,14 @@ void Turns::leave(int rank, const std::optional<control::Trouble>& trouble) {
   hand_over(next());
 }
 
-std::optional<control::Loss> Turns::lost(int rank) const {
+std::optional<control::Loss> Scheduler::lost(int rank) const {
   const Seat& theirs = seat(rank);
   if (theirs.state == State::left) return control::Loss{};
   if (theirs.state == State::failed) return control::Loss{control::Loss::How::failed, theirs.trouble};
   return std::nullopt;
 }
 
-void Turns::wait(int rank, const control::Wait& wait) {
+void Scheduler::wait(int rank, const control::Wait& wait) {
   Seat& own = seat(rank);
   own.state = State::waiting;
   own.wait = &wait;
@@ -47,7 +47,7 @@ void Turns::wait(int rank, const control::Wait& wait) {
   if (own.error) throw *std::exchange(own.error, std::nullopt);
 }
 
-void Turns::wait_until(int rank, des::Time time) {
+void Scheduler::wait_until(int rank, des::Time time) {
   class Pause final : public control::Wait {
     std::string what() const override { return "a pause"; }
     ErrorFields about() const override { return {}; }
@@ -55,28 +55,28 @@ void Turns::wait_until(int rank, des::Time time) {
   wait_until(rank, time, Pause());
 }
 
-void Turns::wait_until(int rank, des::Time time, const control::Wait& what) {
+void Scheduler::wait_until(int rank, des::Time time, const control::Wait& what) {
   simulator_.spawn(sleep(rank, time), {"a pause of rank", rank});
   wait(rank, what);
 }
 
-des::Task Turns::sleep(int rank, des::Time until) {
+des::Task Scheduler::sleep(int rank, des::Time until) {
   co_await simulator_.sleep_until(until);
   wake(rank);
 }
 
-void Turns::wake(int rank) {
+void Scheduler::wake(int rank) {
   if (seat(rank).state != State::waiting) return;
   seat(rank).state = State::ready;
   ready_.push_back(rank);
 }
 
-des::Time Turns::clock(int rank) const { return std::max(seat(rank).clock, simulator_.now()); }
+des::Time Scheduler::clock(int rank) const { return std::max(seat(rank).clock, simulator_.now()); }
 
-void Turns::be_at_least(int rank, des::Time time) { seat(rank).clock = std::max(seat(rank).clock, time); }
+void Scheduler::be_at_least(int rank, des::Time time) { seat(rank).clock = std::max(seat(rank).clock, time); }
 
 // Returns the rank that runs next; nothing once all have gone.
-std::optional<int> Turns::next() {
+std::optional<int> Scheduler::next() {
   while (ready_.empty()) {
     if (here_ == 0) return std::nullopt;
     if (!step()) judge();
@@ -87,7 +87,7 @@ std::optional<int> Turns::next() {
 }
 
 // Processes one event. An error in the model ends every rank that waits.
-bool Turns::step() {
+bool Scheduler::step() {
   try {
     return simulator_.step();
   } catch (const Error& error) {
@@ -99,7 +99,7 @@ bool Turns::step() {
 
 // Called when nothing is left to happen. Ranks that wait for a rank that has gone are told so; this may be
 // why others wait. If there are none, all wait for each other: every waiting rank is told of the deadlock.
-void Turns::judge() {
+void Scheduler::judge() {
   std::vector<int> waiting;
   bool found = false;
   for (int rank = 0; rank < ranks(); ++rank) {
@@ -128,12 +128,12 @@ void Turns::judge() {
   }
 }
 
-void Turns::condemn(int rank, Error error) {
+void Scheduler::condemn(int rank, Error error) {
   seat(rank).error = std::move(error);
   wake(rank);
 }
 
-std::string Turns::describe_deadlock() const {
+std::string Scheduler::describe_deadlock() const {
   constexpr int shown = 8;
   std::string waits;
   int count = 0;
@@ -150,14 +150,14 @@ std::string Turns::describe_deadlock() const {
       des::to_us(simulator_.now()), waits);
 }
 
-void Turns::hand_over(std::optional<int> to) {
+void Scheduler::hand_over(std::optional<int> to) {
   if (!to) return;
   const std::lock_guard lock(mutex_);
   turn_ = *to;
   seat(*to).turn.notify_one();
 }
 
-void Turns::await_turn(int rank) {
+void Scheduler::await_turn(int rank) {
   std::unique_lock lock(mutex_);
   seat(rank).turn.wait(lock, [&] { return turn_ == rank; });
 }

@@ -1,5 +1,5 @@
-// A Part is what goes from one rank to another over one channel, step by step. The bytes are taken at the
-// sender's start and land when the model says that they have arrived.
+// A Flow is what goes from one rank to another over one protocol, step by step. The sender's start takes the
+// bytes, which land when the model says that they have arrived.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
-#include "fabric/sim/channel.hpp"
+#include "fabric/sim/protocol.hpp"
 
 namespace tca::sim {
 
@@ -45,27 +45,27 @@ struct Copy {
 };
 
 // Shared by the programs of both ends and by the transfers that are under way.
-class Part : public std::enable_shared_from_this<Part> {
+class Flow : public std::enable_shared_from_this<Flow> {
  public:
   // `chain` is the chain's number, which is the same on every rank.
-  Part(des::Simulator& simulator, Channel& channel, Immediates& before, std::uint32_t chain, int from, int to,
-       std::span<const fabric::Put* const> puts);
+  Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain, int from,
+       int to, std::span<const fabric::Put* const> puts);
 
-  int from() const { return load_.from; }
-  int to() const { return load_.to; }
-  Channel& channel() const { return channel_; }
-  Load& load() { return load_; }
-  bool is_signal() const { return load_.puts.empty(); }
-  bool is_inside() const { return load_.from == load_.to; }
+  int from() const { return message_.from; }
+  int to() const { return message_.to; }
+  Protocol& protocol() const { return protocol_; }
+  Message& message() { return message_; }
+  bool is_signal() const { return message_.puts.empty(); }
+  bool is_inside() const { return message_.from == message_.to; }
   // Whether the sender waits for the receiver's permission in a guarded chain.
-  bool needs_permission() const { return !is_signal() && !is_inside() && !channel_.has_receives(); }
+  bool needs_permission() const { return !is_signal() && !is_inside() && !protocol_.has_receives(); }
 
   // Called by the sender's start: takes the bytes as they are, and lets them land when they have arrived.
   void depart();
   // Called by the receiver's start in a guarded chain. The sender's program awaits `permitted`.
   void permit();
   auto permitted(std::uint64_t step) { return permissions_.reached(step); }
-  // Sends a load within a rank, or a bare signal.
+  // Sends a message within a rank, or a bare signal.
   void move();
 
   std::uint64_t left() const { return left_; }        // steps whose sources may be overwritten
@@ -83,14 +83,14 @@ class Part : public std::enable_shared_from_this<Part> {
     std::uint64_t immediates;  // number of immediate puts sent before
   };
 
-  static des::Task see_off(std::shared_ptr<Part> part, std::uint64_t step);
-  static des::Task see_land(std::shared_ptr<Part> part, std::uint64_t step);
+  static des::Task await_sent(std::shared_ptr<Flow> flow, std::uint64_t step);
+  static des::Task await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step);
   void land();
 
   des::Simulator& simulator_;
-  Channel& channel_;
+  Protocol& protocol_;
   Immediates& before_;
-  Load load_;
+  Message message_;
   std::vector<Copy> copies_;
   des::Counter permissions_, sent_, arrived_;
   std::deque<Flight> flights_;

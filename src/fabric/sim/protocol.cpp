@@ -1,4 +1,4 @@
-#include "fabric/sim/channel.hpp"
+#include "fabric/sim/protocol.hpp"
 
 namespace tca::sim {
 
@@ -18,39 +18,39 @@ des::Time run_kernel(const net::GpuKind& gpu, std::uint64_t bytes) {
 
 }  // namespace
 
-std::uint64_t Load::bytes() const {
+std::uint64_t Message::bytes() const {
   std::uint64_t all = 0;
   for (const net::Rows& rows : puts) all += rows.total();
   return all;
 }
 
-des::Task Channel::copy(const Load& load) const {
+des::Task Protocol::copy(const Message& message) const {
   std::uint64_t moved = 0;
-  for (const net::Rows& rows : load.puts) moved += 2 * touched(rows);
+  for (const net::Rows& rows : message.puts) moved += 2 * touched(rows);
   if (moved > 0) co_await site_.simulator().sleep(run_kernel(site_.machine.gpu, moved));
-  load.sent->add();
-  load.arrived->add();
+  message.sent->add();
+  message.arrived->add();
 }
 
-des::Task Channel::pack(const Load& load) const {
+des::Task Protocol::pack(const Message& message) const {
   std::uint64_t moved = 0;
-  for (const net::Rows& rows : load.puts)
+  for (const net::Rows& rows : message.puts)
     if (rows.count > 1) moved += rows.total() + touched(rows);
   if (moved > 0) co_await site_.simulator().sleep(run_kernel(site_.machine.gpu, moved));
 }
 
-std::vector<std::unique_ptr<Channel>> make_channels(const Site& site) {
-  std::vector<std::unique_ptr<Channel>> channels;
+std::vector<std::unique_ptr<Protocol>> make_protocols(const Site& site) {
+  std::vector<std::unique_ptr<Protocol>> protocols;
   const net::Description& network = site.machine.network;
-  if (site.machine.places.size() > 1) channels.push_back(make_nvlink(site));
+  if (site.machine.places.size() > 1) protocols.push_back(make_nvlink(site));
   for (std::uint32_t i = 0; i < network.interconnects.size(); ++i) {
     const net::UnitKind& nic = network.node.units[network.interconnects[i].nic];
-    if (nic.dma) channels.push_back(make_tca(site, i));
-    if (nic.ape) channels.push_back(make_ape(site, i));
+    if (nic.dma) protocols.push_back(make_tca(site, i));
+    if (nic.ape) protocols.push_back(make_ape(site, i));
   }
-  if (site.machine.mpi.empty()) return channels;
-  for (std::unique_ptr<Channel>& channel : make_mpi(site)) channels.push_back(std::move(channel));
-  return channels;
+  if (site.machine.mpi.empty()) return protocols;
+  for (std::unique_ptr<Protocol>& protocol : make_mpi(site)) protocols.push_back(std::move(protocol));
+  return protocols;
 }
 
 }  // namespace tca::sim

@@ -1,17 +1,17 @@
-// The channels of the machine's MPI library, between nodes: "mpi" with its sends and receives, "rma"
+// The protocols of the machine's MPI library, between nodes: "mpi" with its sends and receives, "rma"
 // one-sided with its windows. The library moves contiguous data; kernels pack and unpack data that lies in
 // runs.
-#include "fabric/sim/channel.hpp"
+#include "fabric/sim/protocol.hpp"
 #include "model/mpi/mpi_agent.hpp"
 
 namespace tca::sim {
 
 namespace {
 
-class MpiChannel final : public Channel {
+class MpiProtocol final : public Protocol {
  public:
-  MpiChannel(const Site& site, std::shared_ptr<net::Mpi> mpi, bool one_sided)
-      : Channel(site), mpi_(std::move(mpi)), one_sided_(one_sided) {}
+  MpiProtocol(const Site& site, std::shared_ptr<net::Mpi> mpi, bool one_sided)
+      : Protocol(site), mpi_(std::move(mpi)), one_sided_(one_sided) {}
 
   std::string_view name() const override { return one_sided_ ? "rma" : "mpi"; }
 
@@ -26,17 +26,17 @@ class MpiChannel final : public Channel {
     return site().network.distance(site().place(from).host.node, site().place(to).host.node, rail(from));
   }
 
-  des::Task send(std::vector<Load*> loads, std::uint32_t) override {
-    for (Load* load : loads) {
-      des::Task packed = pack(*load);
+  des::Task send(std::vector<Message*> messages, std::uint32_t) override {
+    for (Message* message : messages) {
+      des::Task packed = pack(*message);
       co_await packed;
-      site().simulator().spawn(leave(*load), {"an MPI message of rank", load->from});
+      site().simulator().spawn(leave(*message), {"an MPI message of rank", message->from});
     }
   }
 
   bool has_receives() const override { return true; }
-  void receive(Load& load) override {
-    site().simulator().spawn(take(load), {"an MPI message for rank", load.to});
+  void receive(Message& message) override {
+    site().simulator().spawn(take(message), {"an MPI message for rank", message.to});
   }
 
   void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) override {
@@ -57,22 +57,22 @@ class MpiChannel final : public Channel {
     return rails[site().place(rank).local % rails.size()];
   }
 
-  des::Task leave(Load& load) {
-    const std::uint32_t from = index(load.from), to = index(load.to);
-    des::Task sent = one_sided_ ? mpi_->put(from, to, load.bytes(), load.tag)
-                                : mpi_->send(from, to, load.bytes(), load.tag);
+  des::Task leave(Message& message) {
+    const std::uint32_t from = index(message.from), to = index(message.to);
+    des::Task sent = one_sided_ ? mpi_->put(from, to, message.bytes(), message.tag)
+                                : mpi_->send(from, to, message.bytes(), message.tag);
     co_await sent;
-    load.sent->add();
+    message.sent->add();
   }
 
-  des::Task take(Load& load) {
-    const std::uint32_t from = index(load.from), to = index(load.to);
-    des::Task received = one_sided_ ? mpi_->expose(from, to, load.bytes(), load.tag)
-                                    : mpi_->receive(from, to, load.bytes(), load.tag);
+  des::Task take(Message& message) {
+    const std::uint32_t from = index(message.from), to = index(message.to);
+    des::Task received = one_sided_ ? mpi_->expose(from, to, message.bytes(), message.tag)
+                                    : mpi_->receive(from, to, message.bytes(), message.tag);
     co_await received;
-    des::Task unpacked = pack(load);
+    des::Task unpacked = pack(message);
     co_await unpacked;
-    load.arrived->add();
+    message.arrived->add();
   }
 
   static std::uint32_t index(int rank) { return static_cast<std::uint32_t>(rank); }
@@ -83,12 +83,12 @@ class MpiChannel final : public Channel {
 
 }  // namespace
 
-std::array<std::unique_ptr<Channel>, 2> make_mpi(const Site& site) {
+std::array<std::unique_ptr<Protocol>, 2> make_mpi(const Site& site) {
   std::vector<net::Mpi::Rank> ranks;
   for (const Place& place : site.places) ranks.push_back({place.memory, place.host, place.local});
   const auto mpi =
       std::make_shared<net::Mpi>(site.network, site.machine.host, net::find_mpi(site.machine, ""), ranks);
-  return {std::make_unique<MpiChannel>(site, mpi, false), std::make_unique<MpiChannel>(site, mpi, true)};
+  return {std::make_unique<MpiProtocol>(site, mpi, false), std::make_unique<MpiProtocol>(site, mpi, true)};
 }
 
 }  // namespace tca::sim

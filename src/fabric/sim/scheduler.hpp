@@ -1,5 +1,5 @@
-// Turns decides which rank runs. Ranks are threads of which exactly one runs at a time, and simulated time
-// passes only while none can run. So the model needs no locks, and all runs of a program are alike.
+// The Scheduler decides which rank runs. Ranks are threads of which exactly one runs at a time, and simulated
+// time passes only while none can run. So the model needs no locks, and all runs of a program are alike.
 #pragma once
 
 #include <condition_variable>
@@ -13,9 +13,9 @@
 
 namespace tca::sim {
 
-class Turns {
+class Scheduler {
  public:
-  Turns(des::Simulator& simulator, int ranks);
+  Scheduler(des::Simulator& simulator, int ranks);
 
   int ranks() const { return static_cast<int>(seats_.size()); }
 

@@ -1,16 +1,16 @@
-// The channel of APEnet+ cards, within a torus. The cards put contiguous data; kernels pack and unpack data
+// The protocol of APEnet+ cards, within a torus. The cards put contiguous data; kernels pack and unpack data
 // that lies in runs.
-#include "fabric/sim/channel.hpp"
+#include "fabric/sim/protocol.hpp"
 #include "model/nic/ape.hpp"
 
 namespace tca::sim {
 
 namespace {
 
-class ApeChannel final : public Channel {
+class ApeProtocol final : public Protocol {
  public:
-  ApeChannel(const Site& site, std::uint32_t interconnect)
-      : Channel(site),
+  ApeProtocol(const Site& site, std::uint32_t interconnect)
+      : Protocol(site),
         interconnect_(interconnect),
         ape_(site.network, interconnect, site.place(0).host.unit) {}
 
@@ -25,12 +25,12 @@ class ApeChannel final : public Channel {
                                    interconnect_);
   }
 
-  des::Task send(std::vector<Load*> loads, std::uint32_t) override {
-    for (Load* load : loads) {
-      des::Task packed = pack(*load);
+  des::Task send(std::vector<Message*> messages, std::uint32_t) override {
+    for (Message* message : messages) {
+      des::Task packed = pack(*message);
       co_await packed;
       co_await site().simulator().sleep(post());
-      site().simulator().spawn(put(load), {"a put of rank", load->from});
+      site().simulator().spawn(put(message), {"a put of rank", message->from});
     }
   }
 
@@ -43,22 +43,22 @@ class ApeChannel final : public Channel {
   }
 
  private:
-  des::Task put(const Load* load) {
-    des::Counter sent(site().simulator(), {"puts of rank", load->from});
-    des::Counter arrived(site().simulator(), {"puts to rank", load->to});
-    for (const net::Rows& rows : load->puts) {
-      ape_.put({.from = site().place(load->from).memory,
-                .to = site().place(load->to).memory,
+  des::Task put(const Message* message) {
+    des::Counter sent(site().simulator(), {"puts of rank", message->from});
+    des::Counter arrived(site().simulator(), {"puts to rank", message->to});
+    for (const net::Rows& rows : message->puts) {
+      ape_.put({.from = site().place(message->from).memory,
+                .to = site().place(message->to).memory,
                 .bytes = rows.total(),
                 .arrived = &arrived,
                 .sent = &sent});
     }
-    co_await sent.reached(load->puts.size());
-    load->sent->add();
-    co_await arrived.reached(load->puts.size());
-    des::Task unpacked = pack(*load);
+    co_await sent.reached(message->puts.size());
+    message->sent->add();
+    co_await arrived.reached(message->puts.size());
+    des::Task unpacked = pack(*message);
     co_await unpacked;
-    load->arrived->add();
+    message->arrived->add();
   }
 
   std::uint32_t interconnect_;
@@ -67,8 +67,8 @@ class ApeChannel final : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> make_ape(const Site& site, std::uint32_t interconnect) {
-  return std::make_unique<ApeChannel>(site, interconnect);
+std::unique_ptr<Protocol> make_ape(const Site& site, std::uint32_t interconnect) {
+  return std::make_unique<ApeProtocol>(site, interconnect);
 }
 
 }  // namespace tca::sim
