@@ -6,12 +6,12 @@
 ///   - `wait` n returns when every source of this rank's puts may be overwritten and everything that the
 ///     expected ranks sent with their `start` n is here.
 ///   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
-///     lands before that. Unguarded saves one signal a step where the caller vouches for it; see
+///     lands before that. An unguarded chain saves one signal a step, and the caller vouches for this; see
 ///     ChainOptions.
 ///   - Different chains are independent. A chain cannot be started again before its `wait`.
 ///
-/// `start` never blocks. On shm it makes no system call, allocates nothing and takes no lock. On other
-/// fabrics it takes as long as the calls of MPI or CUDA that it makes.
+/// `start` never blocks. On shm it makes no system call, allocates nothing and takes no lock, unless the
+/// world records a trace. On other fabrics it takes as long as the calls of MPI or CUDA that it makes.
 ///
 /// On cuda and cuda+mpi a step may also be ordered on a stream: `start(stream)` n sends the bytes as they are
 /// after everything before it on the stream, and work behind `wait(stream)` n sees what arrived. The host
@@ -62,9 +62,9 @@ class TCA_API Chain {
     return put(to.untyped(), layout, from.untyped(), layout);
   }
 
-  /// Adds a put with a layout for each side. Both have one shape (a box goes into an array of another pitch),
-  /// or one of them is a single block (gather or scatter). Throws Error{invalid_argument} for layouts that do
-  /// not pair up.
+  /// Adds a put with a layout for each side. Both have the same shape (a box goes into an array of another
+  /// pitch), or one of them is a single block (gather or scatter). Throws Error{invalid_argument} for layouts
+  /// that do not pair up.
   template <Element T>
   Chain& put(const Remote<T>& to, const Layout& to_layout, const std::type_identity_t<Local<T>>& from,
              const Layout& from_layout) {
@@ -89,10 +89,11 @@ class TCA_API Chain {
   /// rank:
   ///   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
   ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
-  ///     or a put into bytes that the target itself sends in the same chain. Every rank may then add to the
-  ///     chain and commit it again.
+  ///     a put into bytes that the target itself sends in the same chain, a window that a rank has destroyed,
+  ///     a forced channel that does not reach a target, and ranks that commit different chains. Every rank
+  ///     may then add to the chain and commit it again.
   ///   - Error{out_of_memory} when there is no room for what is staged.
-  ///   - Error{timed_out} or Error{rank_lost} when a rank does not come to its commit.
+  ///   - Error{timed_out} or Error{rank_lost} when a rank does not commit the chain in time.
   void commit();
 
   /// Starts a step, and never blocks. Throws Error{invalid_argument} before `commit` and while a step is
@@ -114,10 +115,10 @@ class TCA_API Chain {
   /// `wait(stream)` as well; streams are checked in the order in which the host makes the calls.
   void wait();
 
-  /// Waits for at most so long, and returns whether the step has finished. When it has not, the step goes on
-  /// as before: call `wait`, `test` or this again. So a program may see to other things now and then, such as
-  /// signals, while it waits. Throws as `wait` does, whose time limit counts all of the step's waits together;
-  /// this never waits longer than that.
+  /// Waits for at most `duration`, and returns whether the step has finished. If it has not, the step goes on
+  /// as before: call `wait`, `test` or this again. So a program can attend to other things while it waits,
+  /// such as signals. Throws as `wait` does. The time limit of `wait` covers all waits of the step together,
+  /// and this never waits past it.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds duration);
 
   /// A `start` and a `wait`.
@@ -161,8 +162,8 @@ class TCA_API Chain {
   ///
   /// If a step is under way that the host has started, this rank sends and fetches nothing more of it. A
   /// partner that needs it waits until its time limit, and is then told that this rank has not signalled.
-  /// Bytes that MPI, a GPU or (with shm/pull) the partner carries already go on moving: sources
-  /// may be read and targets written until every rank has destroyed the chain and then made another window or
+  /// Bytes that MPI, a GPU or (with shm/pull) the partner is already carrying go on moving: sources may be
+  /// read and targets written until every rank has destroyed the chain and then made another window or
   /// commit.
   ~Chain();
 

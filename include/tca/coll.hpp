@@ -15,32 +15,32 @@
 /// their windows, and a window may be longer than its buffer.
 ///
 /// A class has up to three constructors:
-///   - without a window: the collective has memory of its own, which from() and to() name. That of Broadcast,
-///     AllGather and AllReduce is one window, that of ReduceScatter and AllToAll is two.
+///   - without a window: the collective has memory of its own, which from() and to() return. Broadcast,
+///     AllGather and AllReduce have one window, ReduceScatter and AllToAll have two.
 ///   - with one window: the collective works in place.
-///   - with two windows: it goes from the first to the second. They do not overlap, but AllReduce may be
-///     given one window twice.
+///   - with two windows: it reads the first and writes the second. They must not overlap, except that
+///     AllReduce accepts the same window twice.
 ///
-/// Constructors throw Error{refused}, with the same message on every rank, when a rank asks for what cannot
-/// be, or when ranks disagree on the kind, name, count, root, operation, algorithm, windows or type of the
-/// elements. Of types that are not arithmetic ones only the sizes are compared.
+/// Constructors throw Error{refused}, with the same message on every rank, when a rank asks for something
+/// impossible, or when ranks disagree on the kind, name, count, root, operation, algorithm, windows or type
+/// of the elements. Types that are not arithmetic are compared by size alone.
 ///
-/// docs/design.md tells of the algorithms that CollOptions::algorithm names; Collective::explain lists those
-/// that a collective has.
+/// docs/design.md describes the algorithms that CollOptions::algorithm may name; Collective::explain lists
+/// those that a collective can use.
 ///
-/// Every rank gets the same bits from a reduction, and so does another run with the same values. The value of
-/// the lower rank is on the left of the operation, except in "ring". How values are combined depends on the
-/// algorithm:
+/// Every rank gets the same bits from a reduction, and so does another run of the same algorithm with the
+/// same values. The value of the lower rank is on the left of the operation, except in "ring". How values are
+/// combined depends on the algorithm:
 ///   - flat, reduce_scatter_allgather, flat_to_leaders and the kernels begin with rank 0 and add one rank
 ///     after the other.
 ///   - hierarchical, two_level and multi_lane add up each sub-cluster in this way, and then one sub-cluster
 ///     after the other.
 ///   - recursive_doubling combines neighbours, then neighbouring pairs, and so on, as a balanced tree.
-///   - ring goes round once, from the rank after the one that owns the block. It is never chosen for an
+///   - ring goes round once, from the rank after the one that owns the block. It is not available for an
 ///     operation of the program's own.
 ///
-/// A NaN of any rank reaches every rank, through sums and products as well as through minima and maxima (see
-/// ReduceOp). So a loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
+/// A NaN on any rank reaches every rank, through sums and products as well as through minima and maxima (see
+/// ReduceOp). A loop `while (residual > tolerance)` therefore ends at a NaN: check with std::isfinite.
 #pragma once
 
 #include <algorithm>
@@ -55,11 +55,11 @@
 
 namespace tca {
 
-/// What all collectives have: `start`, `test`, `wait`, `run`, also on streams, and `explain`.
+/// What all collectives share: `start`, `test`, `wait` and `run`, also on streams, and `explain`.
 using Collective = raw::Collective;
 
-/// Makes one value of two: by a ReduceOp, or by a function of the program's own. The function must be
-/// associative. It is called with the value of the lower rank on the left, and only on the host.
+/// Combines two values into one: a built-in ReduceOp, or a callable of the program's own. The callable must
+/// be associative. It is called with the value of the lower rank on the left, and on the host only.
 template <Element T>
 class Operation {
  public:
@@ -75,7 +75,7 @@ class Operation {
   const raw::Operation& untyped() const { return untyped_; }
 
  private:
-  // A std::function that holds none makes a Combiner that holds none; collectives refuse it.
+  // An empty std::function makes an empty Combiner, which collectives refuse.
   template <class F>
   static raw::Combiner combiner_of(F function) {
     if constexpr (requires { function == nullptr; }) {
@@ -92,7 +92,7 @@ class Operation {
   raw::Operation untyped_;
 };
 
-/// `wait` returns when every rank has come to `start`.
+/// `wait` returns once every rank has called `start`.
 class Barrier : public Collective {
  public:
   explicit Barrier(World& world, std::string name = "barrier", CollOptions options = {})
@@ -101,7 +101,7 @@ class Barrier : public Collective {
             {.kind = CollectiveKind::barrier, .name = std::move(name), .options = std::move(options)}) {}
 };
 
-/// The part that all others share: the windows that they take from and put to.
+/// The base of all collectives that move elements: the windows that they read and write.
 template <Element T>
 class CollectiveOf : public Collective {
  public:
@@ -135,8 +135,7 @@ class CollectiveOf : public Collective {
   Window<T> from_, to_;
 };
 
-/// Gives the root's `count` elements to every rank. from() and to() are always one window, of `count`
-/// elements.
+/// Gives the root's `count` elements to every rank. from() and to() are the same window, of `count` elements.
 template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
@@ -158,7 +157,7 @@ class Broadcast : public CollectiveOf<T> {
 
 /// Gives a block of every rank to every rank: block r of the output is rank r's. From one window to another,
 /// `from` has `count` elements and `to` has size() * count. In place, and with memory of its own, the window
-/// has size() * count elements, and rank r writes its block where it comes out, at element r * count.
+/// has size() * count elements, and rank r writes its block in its final place, at element r * count.
 template <Element T>
 class AllGather : public CollectiveOf<T> {
   using Base = CollectiveOf<T>;
@@ -199,15 +198,15 @@ class AllReduce : public CollectiveOf<T> {
       : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options)), from, to),
         count_(static_cast<std::size_t>(count.value())) {}
 
-  /// Returns the combination of every rank's `mine`. It is a whole run, and so blocks and throws as `run`
-  /// does; besides, Error{invalid_argument} unless the collective was made for one element.
+  /// Returns the combination of every rank's `mine`. This is a whole run, so it blocks and throws as `run`
+  /// does. It also throws Error{invalid_argument} unless the collective was made for one element.
   [[nodiscard]] T reduce(T mine) {
     reduce_in_place(std::span<T>(&mine, 1));
     return mine;
   }
 
   /// Replaces `values`, as many as the collective was made for, by their combination over all ranks. Blocks
-  /// and throws as `reduce` does.
+  /// as `run` does, and throws what it throws; Error{invalid_argument} too for another number of values.
   void reduce_in_place(std::span<T> values) {
     if (values.size() != count_) this->fail_size(values.size(), count_);
     this->require_startable();

@@ -16,11 +16,12 @@
 namespace tca {
 
 enum class Errc {
-  /// A call or the environment asks for what cannot be, as one rank can tell by itself. Where the call is
-  /// collective every rank sees the error, with the same message; otherwise that rank alone does.
+  /// A call or the environment asks for something impossible, as one rank can tell by itself. If the call is
+  /// collective, every rank sees the error with the same message unless the call says otherwise; if it is
+  /// not, that rank alone does.
   invalid_argument = 2,
-  /// A chain, a halo or a collective cannot be as the ranks have declared it: they differ, or all ask for the
-  /// same impossible thing. Every rank sees the same message.
+  /// A chain, a halo or a collective is impossible as the ranks have declared it: they differ, or all ask for
+  /// the same impossible thing. Every rank sees the same message.
   refused = 3,
   timed_out = 4,      ///< a blocking call passed its time limit; the message names who is missing
   rank_lost = 5,      ///< a partner died, left or failed
@@ -29,21 +30,21 @@ enum class Errc {
   device_failed = 8,  ///< a GPU or its driver reports an error, or there is none
 };
 
-/// What an error has to do with, as far as it is known where the error is made.
+/// What an error concerns, as far as that is known where it is made.
 struct ErrorFields {
-  std::optional<int> rank = {};            ///< that has met it; nothing outside of a world
-  std::string chain = {};                  ///< the name of the chain; empty where it concerns none
+  std::optional<int> rank = {};            ///< the rank that met it; nothing outside of a world
+  std::string chain = {};                  ///< the name of the chain; empty if there is none
   std::optional<std::uint32_t> step = {};  ///< of that chain
   std::vector<int> missing = {};  ///< the ranks that have not signalled or not come, or the one that is lost
-  std::string file = {};          ///< that says what cannot be, such as a machine file
-  int line = 0, column = 0;       ///< in that file, from 1; 0 where the error concerns none
+  std::string file = {};          ///< the file at fault, such as a machine file
+  int line = 0, column = 0;       ///< in that file, from 1; 0 if there is none
 };
 
-/// OpenTCA throws no other type. The message says what happened and what to do. It names the rank, the chain,
-/// the window and the step, as far as the call that failed has to do with them.
+/// OpenTCA throws no other type. The message says what happened and what to do about it. It names the rank,
+/// the chain, the window and the step that the failed call was about.
 class TCA_API Error : public std::runtime_error {
  public:
-  /// The message is `sentence`, behind the place in a file if there is one ("quong.toml:12:7: ...").
+  /// The message is `sentence`, after the place in a file if there is one ("quong.toml:12:7: ...").
   explicit Error(Errc code, const std::string& sentence, ErrorFields fields = {})
       : std::runtime_error(place_of(fields) + sentence),
         code_(code),
@@ -51,10 +52,10 @@ class TCA_API Error : public std::runtime_error {
 
   Errc code() const { return code_; }
 
-  /// Returns the code with which a program should end because of this error, as the command line does.
+  /// Returns the exit code for a program that ends because of this error; `tca` uses the same.
   int exit_code() const { return static_cast<int>(code_); }
 
-  /// What the error has to do with; see ErrorFields.
+  /// What the error concerns; see ErrorFields.
   const ErrorFields& fields() const { return *fields_; }
   std::optional<int> rank() const { return fields_->rank; }
   const std::string& chain() const { return fields_->chain; }
@@ -67,7 +68,7 @@ class TCA_API Error : public std::runtime_error {
   /// 1 and 3". Where no rank has met the error, it says "no rank".
   [[nodiscard]] std::string describe() const;
 
-  /// Returns this error, with those of `more` for the fields that it lacks. The message stays.
+  /// Returns this error with the fields that it lacks taken from `more`. The message stays as it is.
   [[nodiscard]] Error with(const ErrorFields& more) const;
 
  private:

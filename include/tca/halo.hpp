@@ -70,15 +70,16 @@ class TCA_API Halo {
        HaloOptions options = {})
       : Halo(world, std::move(name), grid, detail::values_of(interior), std::move(options)) {}
 
-  /// Returns the elements of each dimension of a field, ghosts included. They lie in the halo itself.
+  /// Returns the number of elements of each dimension of a field, ghosts included. The span points into the
+  /// halo.
   std::span<const std::int64_t> extents() const { return {extents_.data(), dims_}; }
-  /// Returns the elements of a field, ghosts included.
+  /// Returns the number of elements of a field, ghosts included.
   std::int64_t elements() const { return elements_; }
 
-  /// Return the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
-  /// which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
-  /// interior, and the interior's extent the one just above it. In braces, numbers that are too few or too
-  /// many, or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
+  /// Return the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid;
+  /// its range is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below
+  /// the interior, and the interior's extent the one just above it. In braces, too few or too many numbers,
+  /// or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
   [[nodiscard]] std::int64_t index(std::span<const std::int64_t> cell) const {
     std::int64_t row = origin_;
     for (std::size_t d = 0; d + 1 < cell.size(); ++d) row += cell[d] * pitch_[d];
@@ -93,7 +94,7 @@ class TCA_API Halo {
       if (numbers[d] == std::numeric_limits<std::int64_t>::min()) [[unlikely]]
         fail_wrapped(d);
     }
-    // The check comes last, so that a compiler may move what it reads of the halo out of a loop.
+    // Checked last, so that a compiler can hoist the loads from the halo out of a loop.
     const std::int64_t at = index(std::span<const std::int64_t>(numbers));
     if (Dims != dims_) [[unlikely]]
       fail_dims(Dims);
@@ -143,7 +144,7 @@ class TCA_API Halo {
     std::int64_t offset;
   };
 
-  // Every rank's array, as all have told each other.
+  // The extents and ghosts of every rank's array, as gathered from all.
   struct Arrays;
   Halo(World& world, const std::string& name, const Grid& grid, const Arrays& arrays,
        const HaloOptions& options);

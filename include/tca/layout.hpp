@@ -1,6 +1,6 @@
 /// @file
 /// A layout says which elements a put moves, counted from the element that the put names. The caller packs
-/// none of them.
+/// nothing.
 ///
 ///     block(n)                     n elements in a row
 ///     block_stride(rows, n, pitch) `rows` rows of n elements, `pitch` elements from one start to the next
@@ -55,7 +55,7 @@ class TCA_API Layout {
   };
   static constexpr int max_loops = 3;
 
-  /// Returns how many elements are moved in all; 0 for an empty layout, which is a run of none.
+  /// Returns how many elements are moved in all; 0 for an empty layout.
   std::int64_t elements() const;
   /// Returns the first element that is moved, and how many lie in a row.
   std::int64_t first() const { return first_; }
@@ -90,8 +90,8 @@ class TCA_API Layout {
 [[nodiscard]] TCA_API Layout subarray(std::span<const Count> extents, std::span<const Count> start,
                                       std::span<const Count> shape);
 
-/// Returns a layout of any loops, as a slice of an array in another language gives them: runs of `run` elements
-/// in up to three loops, the innermost first. Throws Error{invalid_argument} for more loops, and for those
+/// Returns a layout of any loops, such as those of an array slice in another language: runs of `run` elements
+/// in up to three loops, the innermost first. Throws Error{invalid_argument} for more loops, and for loops
 /// whose repetitions overlap or interleave with what is inside them.
 [[nodiscard]] TCA_API Layout nested(Count run, std::span<const Layout::Loop> loops);
 

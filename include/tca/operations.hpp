@@ -1,12 +1,12 @@
 /// @file
-/// The operations that combine two values: BlockTeam::allreduce takes one of them, or a function object of
-/// the program's own. They are the same four as those of ReduceOp, and give the same bits on the host and in
-/// kernels.
+/// Built-in reduction operators as function objects, for the host and for kernels: the same four as in
+/// ReduceOp, with the same bits everywhere. BlockTeam::allreduce takes one of them, or a function object of
+/// the program's own.
 ///
 /// Integers wrap around where a sum or a product overflows. Min and Max of floating-point numbers are
-/// `minimum` and `maximum` of IEEE 754-2019: NaN if either value is, and -0 is less than +0. So the order in
-/// which many values are combined never shows. A rank that combines values of its own before a reduction
-/// needs them too, because std::max and std::fmax lose a NaN.
+/// `minimum` and `maximum` of IEEE 754-2019: NaN if either value is, and -0 is less than +0. So their result
+/// does not depend on the order in which values are combined. Use them also to combine a rank's own values
+/// before a reduction, because std::max and std::fmax lose a NaN.
 #pragma once
 
 #include <cmath>
@@ -29,8 +29,8 @@ TCA_DEVICE auto wrapping(T value) {
     return value;
 }
 
-// Takes two numbers of the same value and returns the one of them that is negative, if there is one: they
-// differ only where they are zeros of both signs. Compilers vectorise operations on bits, but not signbit.
+// Takes two equal numbers and returns the negative one if there is one: they differ only if they are zeros of
+// both signs. Compilers vectorise operations on bits, but not signbit.
 template <class T>
 TCA_DEVICE T negative_of(T a, T b) {
   if constexpr (sizeof(T) > sizeof(std::uint64_t)) {
@@ -46,7 +46,7 @@ TCA_DEVICE T negative_of(T a, T b) {
   }
 }
 
-// Always the same NaN, since the bits of whichever NaN came first would tell the order.
+// Always the same NaN: the bits of the first NaN would depend on the order.
 template <class T>
 TCA_DEVICE T unless_nan(T a, T b, T result) {
   return ((a == a) & (b == b)) ? result : static_cast<T>(NAN);  // && would be a branch

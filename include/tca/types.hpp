@@ -1,5 +1,5 @@
 /// @file
-/// The words for what a collective does: the same in programs, in fabrics and in kernels.
+/// Element types, reductions and kinds of collectives, as programs, fabrics and kernels name them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace tca {
 
-/// The types of elements that the library knows. It combines all of them on the host, and the first four on
-/// GPUs. Of elements of any `other` type only the size is known.
+/// The element types that the library can combine: all of them on the host, the first four on GPUs too. Of
+/// elements of any `other` type it knows only the size.
 enum class DataType : std::uint8_t {
   float32,
   float64,
@@ -29,7 +29,7 @@ enum class DataType : std::uint8_t {
 /// Built-in reductions, the same on the host and in kernels:
 ///   - Integers wrap around where a sum or a product overflows.
 ///   - min and max of floating-point numbers are those of IEEE 754-2019: if any rank's value is NaN, every
-///     rank gets NaN, and -0 is less than +0. They give the same bits by every algorithm.
+///     rank gets NaN, and -0 is less than +0. They give the same bits whatever the algorithm.
 enum class ReduceOp : std::uint8_t { sum, min, max, product };
 
 /// The kinds of collectives.
@@ -42,7 +42,8 @@ enum class CollectiveKind : std::uint8_t {
   all_to_all
 };
 
-/// Returns the DataType of a C++ type. Types of one size and signedness, such as long and long long, are one.
+/// Returns the DataType of a C++ type. Integers of the same size and signedness, such as long and long long
+/// on Linux, have the same one.
 template <class T>
 constexpr DataType data_type_of() {
   if (std::is_same_v<T, float>) return DataType::float32;

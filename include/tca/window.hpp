@@ -14,8 +14,8 @@
 
 namespace tca {
 
-/// A type that a window may hold: its bytes mean the same in another rank's memory, and a window, which
-/// begins at a cache line, aligns it.
+/// A type that a window may hold: its bytes mean the same in another rank's memory, and its alignment is at
+/// most that of a window, which begins at a cache line.
 template <class T>
 concept Element =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T> && alignof(T) <= 64;
@@ -30,9 +30,10 @@ class Remote {
   [[nodiscard]] Remote at(Count offset) && { return Remote(std::move(untyped_).at(offset)); }
   int rank() const { return untyped_.rank(); }
 
-  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
-  /// rank sends it, as a chain's `wait` there does. Nothing guards the put: the caller makes sure that the
-  /// target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
+  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal from this
+  /// rank: once a chain's `wait` there has returned from a step that this rank started afterwards. Nothing
+  /// guards the put: the caller makes sure that the target is not reading. Throws Error{invalid_argument}
+  /// outside the target's part of the window.
   void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) { untyped_.put(&value); }
 
   /// Returns the same without its type; see tca/raw.hpp.
@@ -67,16 +68,16 @@ class Local {
 };
 
 /// A Window is a handle: copies name the same window, which lives as long as its last handle and the last
-/// chain that uses it. Synchronise first with all that is still to run with it on streams. A window that was
-/// moved from has no elements; its other calls throw Error{invalid_argument}.
+/// chain that uses it. Before that, synchronise with all work on streams that still uses it. A window that
+/// was moved from has no elements; its other calls throw Error{invalid_argument}.
 ///
 /// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]`,
 /// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
 /// kernels and CUDA calls may touch. `read` and `write` work on every fabric.
 ///
-/// The handle itself holds the address of this rank's part, so a loop over u[i] costs what one over a pointer
-/// does. For windows of single bytes (char, std::byte) loop over elements() instead: to a compiler, a store
-/// of a byte may change the handle too.
+/// The handle itself holds the address of this rank's part, so a loop over u[i] is as fast as one over a
+/// pointer. For windows of single bytes (char, std::byte) loop over elements() instead: to a compiler, a
+/// store of a byte may change the handle too.
 ///
 /// Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
 /// world numbers all windows, committed chains and teams from 0 in the order in which they are made,
@@ -112,8 +113,8 @@ class Window {
   std::uint32_t number() const { return untyped_.number(); }
 
   /// Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
-  /// done when they return. A chain's step does not order them: read after its `wait`, and write before its
-  /// `start`. They throw Error{invalid_argument} outside this rank's part.
+  /// complete when they return. They are not ordered with a chain's step: read after its `wait`, and write
+  /// before its `start`. They throw Error{invalid_argument} outside this rank's part.
   void read(Count offset, std::span<T> into) const { untyped_.read(offset, std::as_writable_bytes(into)); }
   void write(Count offset, std::span<const T> from) const { untyped_.write(offset, std::as_bytes(from)); }
 

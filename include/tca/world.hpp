@@ -1,5 +1,5 @@
 /// @file
-/// All the ranks of a program, and the place where windows and chains come from.
+/// All the ranks of a program. Windows, chains and teams are made here.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace core {
 class WorldState;
 }
 
-/// A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
+/// A rank's view of the world. Every rank must make the calls marked "Collective", in the same order.
 class TCA_API World {
  public:
   /// Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone as a world of
@@ -37,15 +37,14 @@ class TCA_API World {
   /// {device_failed}.
   [[nodiscard]] static World init(const WorldOptions& options = {});
 
-  /// Collective over `size` processes of one host, which the program has started in its own way. They meet by
-  /// `key`, a name that they all know and no other world of this user is coming up by: 1 to 128 letters,
-  /// digits and "._-:@". Once the world is up the key is free again. `init`'s launchers are not asked. Over
-  /// MPI there is nothing to meet by: `init` and `from_mpi` find the ranks there.
+  /// Collective over `size` processes of one host, which the program has started in its own way. They find
+  /// each other by `key`, a name that all of them know and that no other world of this user is coming up
+  /// with: 1 to 128 letters, digits and "._-:@". Once the world is up the key is free again. Launchers'
+  /// variables are not read. Over MPI no key is needed: `init` and `from_mpi` find the ranks.
   ///
-  /// Throws what `init` does. Error{invalid_argument}: a rank, size or key that cannot be (this rank alone
-  /// knows), or a fabric that needs MPI or threads. Error{timed_out} names the ranks that do not come.
-  /// Error{incompatible}: another process has taken this rank, ranks say different sizes, or are of different
-  /// versions.
+  /// Throws what `init` does. Error{invalid_argument}: an impossible rank, size or key (this rank alone sees
+  /// it), or a fabric that needs MPI or threads. Error{timed_out} names the ranks that do not come.
+  /// Error{incompatible}: another process has taken this rank, or ranks differ in size or version.
   [[nodiscard]] static World join(int rank, int size, const std::string& key,
                                   const WorldOptions& options = {});
 
@@ -56,8 +55,7 @@ class TCA_API World {
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
 
-  /// Makes a world of a communicator, in a program that uses MPI itself. tca/mpi.hpp defines it and says
-  /// more.
+  /// Makes a world of a communicator, in a program that uses MPI itself; see tca/mpi.hpp, which defines it.
   template <class Comm>
   [[nodiscard]] static World from_mpi(Comm comm, const WorldOptions& options = {});
 
@@ -70,9 +68,9 @@ class TCA_API World {
     return size_;
   }
 
-  /// Returns, for each rank, the number of the sub-cluster that it is in. Sub-clusters are numbered from 0
-  /// on. Ranks of one reach each other's memory directly, except on the fabric mpi, where they are the ranks
-  /// of a host.
+  /// Returns, for each rank, the number of the sub-cluster that it is in, from 0 on. The ranks of a
+  /// sub-cluster reach each other's memory directly, except on the fabric mpi, where they are the ranks of a
+  /// host.
   [[nodiscard]] std::vector<int> sub_cluster_of_ranks() const;
 
   /// Collective. Makes a window with zeroed memory for `elements` elements on this rank. Ranks may ask for
@@ -87,7 +85,7 @@ class TCA_API World {
     return Window<T>(raw::Window(*this, elements, sizeof(T), std::move(name)));
   }
 
-  /// Collective. Makes a window of memory that the program has: `elements` elements from `memory` on.
+  /// Collective. Makes a window of existing memory: `elements` elements from `memory` on.
   ///   - On shm the ranks must be threads of one process. On cuda the memory comes from cudaMalloc on this
   ///     rank's GPU.
   ///   - The program keeps the memory alive until every rank has dropped the window and its chains, and has
@@ -102,17 +100,17 @@ class TCA_API World {
 
   /// Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
   /// and traces, and is the same on every rank. The world keeps all names and layouts of puts as long as it
-  /// lives, so a long program uses names again rather than counting them up.
+  /// lives, so a long-running program should reuse names rather than number them.
   [[nodiscard]] Chain chain(std::string name, ChainOptions options = {});
 
   /// Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument},
-  /// on every rank alike, for fewer than one value, and on a fabric without kernels, where the collectives of
-  /// tca/coll.hpp do instead.
+  /// on every rank alike, for fewer than one value, and on a fabric without kernels; use the collectives of
+  /// tca/coll.hpp there.
   [[nodiscard]] Team team(std::string name, Count max_values);
 
-  /// These two are collective, block, and are meant for setting up; inner loops use tca/coll.hpp.
-  /// `barrier` returns when every rank has come to it; `all_gather` returns the values of
-  /// all ranks, by rank. They throw Error{timed_out} or Error{rank_lost}.
+  /// These two are collective and block. They are meant for set-up; in inner loops use tca/coll.hpp.
+  /// `barrier` returns once every rank has called it; `all_gather` returns the values of all ranks, by rank.
+  /// They throw Error{timed_out} or Error{rank_lost}.
   void barrier();
   template <Element T>
   [[nodiscard]] std::vector<T> all_gather(const T& mine) {
@@ -121,7 +119,7 @@ class TCA_API World {
     all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
     return all;
   }
-  /// The same for bytes, as many of each rank: `all` has room for those of every rank, by rank. Throws
+  /// The same for bytes, equally many from each rank: `all` has room for those of every rank. Throws
   /// Error{refused}, on every rank alike, where ranks give different numbers, and Error{invalid_argument}
   /// where `all` is of another size.
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all);

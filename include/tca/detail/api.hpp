@@ -1,5 +1,5 @@
-// What a shared library exports. The library is compiled with everything else hidden, so that programs cannot come to
-// depend on what is not in these headers.
+// Marks what a shared library exports. Everything else is compiled hidden, so that programs cannot come to
+// depend on anything that is not in these headers.
 #pragma once
 
 #include "tca/detail/language.hpp"

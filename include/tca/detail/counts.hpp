@@ -1,4 +1,4 @@
-// What constructors that take a list of counts do with it; programs name none of it.
+// A helper of constructors that take a list of counts. Programs do not name it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Refuses compilers that do not speak C++20 in one sentence, before they stumble over what follows.
+// Refuses a compiler that is not set to C++20 in one sentence, before it stumbles over what follows.
 #pragma once
 
 #if __cplusplus < 202002L

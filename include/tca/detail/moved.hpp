@@ -1,4 +1,4 @@
-// What a handle does whose state was moved to another one; programs name none of it.
+// What a handle does after it was moved from. Programs do not name it.
 #pragma once
 
 #include "tca/detail/api.hpp"

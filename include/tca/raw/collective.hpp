@@ -1,5 +1,5 @@
 /// @file
-/// A collective of elements whose type the program names at run time; see tca/raw.hpp. Those of tca/coll.hpp
+/// A collective of elements whose type is given at run time; see tca/raw.hpp. The collectives of tca/coll.hpp
 /// are thin layers over it.
 #pragma once
 
@@ -24,7 +24,7 @@ class State;
 
 struct CollOptions {
   /// Forces an algorithm, such as "ring" or, on cuda, "kernel_ll". When empty, the library chooses by size,
-  /// ranks and the costs of the channels. Every rank gives the same.
+  /// ranks and the costs of the channels. Must be the same on every rank.
   std::string algorithm = {};
   /// Forces a channel for every put, as ChainOptions::channel does. The collective is then made of chains.
   std::string channel = {};
@@ -34,14 +34,14 @@ struct CollOptions {
 
 namespace raw {
 
-/// Combines `count` elements: into[i] = left[i] op right[i], where `into` may be either of the others. It must
-/// be associative, is called with the values of the lower rank on the left, and only on the host.
+/// Combines `count` elements: into[i] = left[i] op right[i], where `into` may be either of the others. It
+/// must be associative. It is called with the values of the lower rank on the left, and on the host only.
 using Combiner = std::function<void(void* into, const void* left, const void* right, std::size_t count)>;
 
-/// What a reduction does: one of the library's operations, or a function of the program's own.
+/// A reduction: a built-in one, or a callable of the program's own.
 using Operation = std::variant<ReduceOp, Combiner>;
 
-/// What a collective is to be; the same on every rank.
+/// Describes a collective; the same on every rank.
 struct Request {
   CollectiveKind kind = CollectiveKind::barrier;
   std::string name = {};
@@ -58,20 +58,20 @@ struct Request {
 /// here. The output stays as it is until this rank's `start` n+1.
 ///
 /// Only a collective's own `wait` and `test` drive its rounds after the first. So ranks that have several
-/// collectives under way wait for them in the same order.
+/// collectives under way must wait for them in the same order.
 class TCA_API Collective {
  public:
-  /// Collective. Makes a collective with memory of its own, which from() and to() name; a barrier has none.
-  /// That of broadcast, all_gather and all_reduce is one window, that of reduce_scatter and all_to_all is two.
-  /// All three constructors throw Error{refused}, with the same message on every rank, when ranks disagree or
-  /// ask for what cannot be; tca/coll.hpp says how large the windows of each kind are.
+  /// Collective. Makes a collective with memory of its own, which from() and to() return; a barrier has none.
+  /// broadcast, all_gather and all_reduce have one window, reduce_scatter and all_to_all have two. All three
+  /// constructors throw Error{refused}, with the same message on every rank, when ranks disagree or ask for
+  /// something impossible. tca/coll.hpp says how large the windows of each kind are.
   Collective(World& world, Request request);
   /// Collective. Works in place.
   Collective(World& world, Request request, Window window);
-  /// Collective. Goes from one window to another.
+  /// Collective. Reads one window and writes another.
   Collective(World& world, Request request, Window from, Window to);
 
-  /// The windows that it takes from and puts to, which may be one.
+  /// The windows that it reads and writes, which may be the same one.
   const Window& from() const;
   const Window& to() const;
 
@@ -88,7 +88,7 @@ class TCA_API Collective {
   /// been started since the last `wait`, unless WorldOptions::check_steps makes that an error.
   void wait();
 
-  /// Waits for at most so long, and returns whether the run has finished; see Chain::wait_for.
+  /// Waits for at most `duration`, and returns whether the run has finished; see Chain::wait_for.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds duration);
 
   /// A `start` and a `wait`.
@@ -113,8 +113,8 @@ class TCA_API Collective {
   /// The name of the algorithm that was chosen, e.g. "recursive_doubling".
   [[nodiscard]] const std::string& algorithm() const;
 
-  /// Lists the algorithms that there are for this collective, with predicted times in microseconds, and the
-  /// chains of the chosen one (see Chain::explain). The names of these chains begin with the collective's.
+  /// Lists the algorithms that this collective can use, with predicted times in microseconds, and the chains
+  /// of the chosen one (see Chain::explain). The names of these chains begin with the collective's.
   [[nodiscard]] std::string explain() const;
 
   /// A collective that was moved from may only be destroyed or assigned to; all other calls throw
@@ -127,7 +127,7 @@ class TCA_API Collective {
   /// Throws what `start` would, before anything is written.
   void require_startable() const;
 
-  /// Returns whether windows are memory that the host may follow pointers into.
+  /// Returns whether windows are memory that the host may access.
   bool on_host() const;
   [[noreturn]] void fail_size(std::size_t have, std::size_t want) const;
 

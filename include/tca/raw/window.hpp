@@ -1,6 +1,6 @@
 /// @file
-/// A window as bytes and the size of an element, for those who do not know its type when they are compiled.
-/// `Window<T>` is a thin layer over it, and its promises hold here as well.
+/// A window as bytes with the size of an element, for programs that do not know its type at compile time.
+/// `Window<T>` is a thin layer over it, and makes the same promises.
 #pragma once
 
 #include <cstddef>
@@ -106,7 +106,7 @@ class TCA_API Window {
   /// World::window, which throws the same. Throws Error{invalid_argument} besides for elements of no bytes.
   Window(World& world, Count elements, std::size_t element_bytes, std::string name = {});
 
-  /// Collective. Makes a window of memory that the program has; see World::window.
+  /// Collective. Makes a window of existing memory; see World::window.
   Window(World& world, void* memory, Count elements, std::size_t element_bytes, std::string name = {});
 
   /// Returns the first byte of this rank's part, which may be an accelerator's address; null where this rank
