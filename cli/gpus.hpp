@@ -1,4 +1,4 @@
-// The NVIDIA GPUs of this host, as its driver tells, also in a build without CUDA.
+// The NVIDIA GPUs of this host, as the driver reports them, also in a build without CUDA.
 #pragma once
 
 #include <string>

@@ -4,12 +4,12 @@
 //     auto options = std::make_shared<HelloOptions>();
 //     CLI::App& app = tca.add("hello", "Greets every rank", "tca hello --ranks 4",
 //                             [options] { return hello(*options); });
-//     app.add_option("-n,--ranks", options->ranks, "How many ranks")->capture_default_str();
+//     app.add_option("-n,--ranks", options->ranks, "Number of ranks")->capture_default_str();
 //   }
 //
 // The action runs after all arguments have been read, and returns the exit code of `tca`. It throws
-// tca::Error when something goes wrong; command_line() prints `tca hello: rank 2: message` and returns the error's exit
-// code. An action that runs as several ranks starts them itself (launch/launch.hpp):
+// tca::Error when something goes wrong; command_line() prints `tca hello: rank 2: message` and returns the
+// error's exit code. An action that runs as several ranks starts them itself (launch/launch.hpp):
 //
 //   if (!already_a_rank())
 //     return launch({.name = "tca hello", .ranks = ranks, .argv = own_command_line(), .argv_is_tca = true});

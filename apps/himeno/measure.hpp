@@ -27,9 +27,9 @@ struct Iteration {
   Phases phases;
   double total_us = 0;
 
-  // What the iteration takes beyond the computing of the slowest rank: the exchange and the reduction, together,
-  // since one library's reduction waits for what another's exchange has waited for. What other ranks wait for
-  // that rank meanwhile does not count, as no library could spare it.
+  // What the iteration takes beyond the computing of the slowest rank: the exchange and the reduction,
+  // together, since one library's reduction waits for what another's exchange has waited for. What other
+  // ranks wait for that rank meanwhile does not count, as no library could spare it.
   double communication_us() const { return total_us - phases.compute_us; }
 };
 

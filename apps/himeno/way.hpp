@@ -26,8 +26,8 @@ class Way {
   virtual ~Way() = default;
 
   // Collective. Does this many iterations and returns samples of their times, each of a single iteration or
-  // an average over many, and on every rank of the same ones. Now and then it calls `tick`, if there is one, with the number done since the last
-  // call.
+  // an average over many, and on every rank of the same ones. Now and then it calls `tick`, if there is one,
+  // with the number done since the last call.
   virtual std::vector<Phases> run(std::int64_t iterations, const Tick& tick = {}) = 0;
 
   // Returns how many iterations are enough to show how long one takes.

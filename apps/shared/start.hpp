@@ -1,4 +1,4 @@
-// The ways to start an application's steps on GPUs.
+// How an application's steps on GPUs may be started.
 #pragma once
 
 #include <string_view>

@@ -17,8 +17,8 @@
 namespace tca::tool {
 namespace {
 
-// Neither stops this process (SIGTTIN, when it has just gone to the background) nor ends it (SIGPIPE, when the
-// rank has). The calls fail instead.
+// Neither stops this process (SIGTTIN, when it has just gone to the background) nor ends it (SIGPIPE, when
+// the rank has). The calls fail instead.
 class NoSignals {
  public:
   NoSignals() {

@@ -50,8 +50,8 @@ int launch_under_mpirun(LaunchOptions options);
 
 bool has_mpirun();
 
-// Returns where a launch through mpirun would put its ranks. mpirun binds each rank to a core of its own; where
-// it does not begin at free cores, it is confined to some instead, and binds no rank.
+// Returns where a launch through mpirun would put its ranks. mpirun binds each rank to a core of its own;
+// where it does not begin at free cores, it is confined to some instead, and binds no rank.
 struct MpirunPlacement {
   Placement placement;
   bool by_mpirun = false;

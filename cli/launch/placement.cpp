@@ -29,7 +29,8 @@ using namespace std::chrono_literals;
 // From the kernel's include/linux/sched.h, as field 9 of /proc/PID/stat has them.
 constexpr unsigned long is_io_worker = 0x10, is_kernel_thread = 0x200000;
 
-// Whether a thread belongs to a program that is running. The kernel's own threads are bound to each processor.
+// Whether a thread belongs to a program that is running. The kernel's own threads are bound to each
+// processor.
 bool is_of_a_program(const fs::path& thread) {
   std::ifstream file(thread / "stat");
   std::string all;

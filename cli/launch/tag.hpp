@@ -18,8 +18,9 @@ namespace tca::tool {
 // stderr takes no more, the pipes stay unread, and a rank that prints too much waits as it would for a
 // terminal.
 //
-// A line without an end, such as a prompt or a progress bar, is passed on when nothing has come after it for a
-// moment, unless it ends with a block of the size in which programs write what they have buffered. If another rank prints before the line goes on, the rest of it begins a line of its own.
+// A line without an end, such as a prompt or a progress bar, is passed on when nothing has come after it for
+// a moment, unless it ends with a block of the size in which programs write what they have buffered. If
+// another rank prints before the line goes on, the rest of it begins a line of its own.
 class TaggedOutput {
  public:
   // Adds a pipe each for stdout and stderr, and returns the ends that the rank takes.

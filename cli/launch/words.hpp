@@ -1,5 +1,5 @@
-// Collects what ranks that are `tca` itself say when they fail. They tell it to the `tca` that launched them,
-// which prints once what several ranks say alike.
+// Relays errors: ranks that are `tca` themselves tell their errors to the `tca` that launched them, which
+// prints one that several ranks share only once.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace tca::tool {
 
-// Called by a rank, with the command's name and what it says. Returns false when no launcher listens, as on another host; the rank then prints the
-// message itself.
+// Called by a rank, with the command's name and what it says. Returns false when no launcher listens, as on
+// another host; the rank then prints the message itself.
 bool tell_launcher(int rank, const std::string& name, const std::string& message);
 
 // The launcher's side: a memory file to which the ranks write.

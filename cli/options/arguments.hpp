@@ -1,4 +1,4 @@
-// Reads what people type who know mpirun, and suggests what they may have meant.
+// Accepts what people type who are used to mpirun, and suggests what they may have meant.
 #pragma once
 
 #include <CLI/CLI.hpp>

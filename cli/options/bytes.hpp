@@ -1,4 +1,5 @@
-// Reads sizes in bytes as users type them: 4096, 8K, 64KiB, 1M. K is 1024, as in the benchmarks of MPI and NCCL.
+// Reads sizes in bytes as users type them: 4096, 8K, 64KiB, 1M. K is 1024, as in the benchmarks of MPI and
+// NCCL.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Checks numbers of options before a conversion would change them, such as -1 into 2^64 - 1.
+// Checks the numbers given to options before a conversion could change them, such as -1 into 2^64 - 1.
 #pragma once
 
 #include <fmt/format.h>

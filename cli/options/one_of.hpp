@@ -1,4 +1,4 @@
-// Checks words of options against the words that there are.
+// Checks the words given to an option against those that it knows.
 #pragma once
 
 #include <fmt/format.h>

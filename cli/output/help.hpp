@@ -1,5 +1,5 @@
-// Lays out help: what an option is called and takes on the left, and on the right what it means, with its limits, its
-// default and what else there is to know of it in brackets.
+// Lays out help: on the left an option's names and value; on the right its meaning, with limits, default and
+// other remarks in brackets.
 #pragma once
 
 #include <CLI/CLI.hpp>

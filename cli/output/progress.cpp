@@ -21,7 +21,8 @@ constexpr auto interval = std::chrono::milliseconds(100);
 // two pipes, it keeps no order between them.
 constexpr auto passed_on_within = std::chrono::milliseconds(50);
 
-// Where TERM is not set, nothing is known of the terminal. NO_COLOR counts when it is not empty (no-color.org).
+// Where TERM is not set, nothing is known of the terminal. NO_COLOR counts when it is not empty
+// (no-color.org).
 bool takes_escape_sequences() {
   const char *terminal = std::getenv("TERM"), *plain = std::getenv("NO_COLOR");
   return terminal != nullptr && *terminal != '\0' && std::strcmp(terminal, "dumb") != 0 &&

@@ -1,5 +1,5 @@
-// A progress bar on a terminal; silent when stderr is anything else, when the terminal knows no escape sequences
-// (TERM=dumb), and when NO_COLOR asks for none.
+// A progress bar on a terminal. It is silent when stderr is not a terminal, when the terminal knows no escape
+// sequences (TERM=dumb), and when NO_COLOR is set.
 #pragma once
 
 #include <chrono>

@@ -17,8 +17,8 @@
 
 namespace heat {
 
-// What the command line says: a plate of n x n cells, how many steps, and how many ranks lie above one another
-// (0: whoever divides the plate chooses).
+// What the command line says: a plate of n x n cells, how many steps, and how many ranks lie above one
+// another (0: whoever divides the plate chooses).
 struct Arguments {
   Arguments(int argc, char** argv)
       : n(argc > 1 ? std::atol(argv[1]) : 240),
@@ -34,8 +34,9 @@ struct Arguments {
   int steps, rows_of_ranks;
 };
 
-// A rank's part of the plate: rows x columns cells, of which the first one is cell (row, column) of the plate.
-// Around them lies a ring of cells that are a neighbour's or the plate's edge; counting begins at 0 in the ring.
+// A rank's part of the plate: rows x columns cells, of which the first one is cell (row, column) of the
+// plate. Around them lies a ring of cells that are a neighbour's or the plate's edge; counting begins at 0 in
+// the ring.
 struct Part {
   // The part at place (i, j) of shape[0] x shape[1] equal ones.
   static Part of(long n, const int shape[2], const int place[2]) {

@@ -61,8 +61,8 @@ struct Awaited {
   double seconds() const { return std::chrono::duration<double>(waited).count(); }
 };
 
-// Waits at set-up, when nothing else is to be done meanwhile, until `done()` returns true, and asks it once more
-// when the limit has passed.
+// Waits at set-up, when nothing else is to be done meanwhile, until `done()` returns true, and asks it once
+// more when the limit has passed.
 template <class Done>
 Awaited await(Done&& done, std::chrono::nanoseconds limit) {
   Poll poll(Cores::crowded);

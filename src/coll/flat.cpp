@@ -1,4 +1,4 @@
-// Flat: every rank puts to every other at once, in one round. It solves every collective and suits few bytes.
+// Flat: every rank puts to every other at once, in one round. It serves every collective; best for few bytes.
 //
 //   0 -> 1 2 3      A broadcast is the root's row alone. In a reduction each rank then combines the values
 //   1 -> 2 3 0      of ranks 0 1 2 3 in that order.

@@ -1,4 +1,4 @@
-// Runs collectives by kernels of the fabric, where it has any.
+// Runs a collective in the fabric's own kernels, where it has any.
 #pragma once
 
 #include <chrono>

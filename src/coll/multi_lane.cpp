@@ -1,6 +1,6 @@
-// Multi-lane (Traeff and Hunold 2020): every rank communicates with the ranks at its own place in the other
-// sub-clusters, which must be of one size. As many messages cross at once as a sub-cluster has ranks, each
-// with its part of the bytes. Over {0 1 2 3} and {4 5 6 7}:
+// Multi-lane (Traeff and Hunold 2020): every rank communicates with the ranks at its own position in the
+// other sub-clusters, which must all be of the same size. As many messages cross at once as a sub-cluster has
+// ranks, each with its part of the bytes. Over {0 1 2 3} and {4 5 6 7}:
 //
 //   allreduce   round 1   reduce-scatter within {0 1 2 3} and within {4 5 6 7}: rank r has quarter r mod 4
 //               round 2   0 <-> 4   1 <-> 5   2 <-> 6   3 <-> 7     quarters
@@ -8,7 +8,7 @@
 //   allgather   round 1   0 -> 1 2 3 4   1 -> 2 3 0 5   ...         its own block
 //               round 2   0 -> 1 2 3     1 -> 2 3 0     ...         the block of 4, of 5, ...
 //   reduce-scatter, all-to-all
-//               round 1   within each, sorted by place; round 2 as 0 <-> 4, ...
+//               round 1   within each, sorted by position; round 2 as 0 <-> 4, ...
 #include "coll/algorithms.hpp"
 #include "coll/groups.hpp"
 

@@ -3,7 +3,7 @@
 //
 //   round 1   0 -d-> 1 -a-> 2 -b-> 3 -c-> 0      reduce-scatter: the receiver adds its own block
 //   round 2   0 -c-> 1 -d-> 2 -a-> 3 -b-> 0
-//   round 3   0 -b-> 1 -c-> 2 -d-> 3 -a-> 0      a has been everywhere and is at home
+//   round 3   0 -b-> 1 -c-> 2 -d-> 3 -a-> 0      block a has been everywhere and is home
 //   round 4   0 -a-> 1 -b-> 2 -c-> 3 -d-> 0      allgather, three rounds of it
 #include "coll/algorithms.hpp"
 

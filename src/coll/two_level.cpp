@@ -1,10 +1,10 @@
 // Two levels: every rank puts to every other in its sub-cluster, and then the result crosses to the ranks at
-// the same place in the other sub-clusters. Barrier, allgather, allreduce over {0 1 2 3} and {4 5 6 7}:
+// the same position in the other sub-clusters. Barrier, allgather, allreduce over {0 1 2 3} and {4 5 6 7}:
 //
 //   round 1   0 -> 1 2 3   1 -> 2 3 0   2 -> 3 0 1   3 -> 0 1 2   and so 4 5 6 7
 //   round 2   0 <-> 4      1 <-> 5      2 <-> 6      3 <-> 7
 //
-// If another sub-cluster is larger, some ranks serve several places of it.
+// If another sub-cluster is larger, some ranks serve several positions of it.
 #include "coll/algorithms.hpp"
 #include "coll/groups.hpp"
 

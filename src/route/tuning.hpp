@@ -1,4 +1,4 @@
-// Finds this machine's tuning table, decides whether it may serve, and has all ranks of a world agree on one.
+// Finds this machine's tuning table, decides whether it applies, and has all ranks of a world agree on it.
 #pragma once
 
 #include <ctime>
@@ -37,11 +37,12 @@ std::string read_table(const std::filesystem::path& path, bool foreign);
 // moment. Throws Error{invalid_argument} when it cannot be written.
 void write_table(const std::filesystem::path& path, const std::string& text);
 
-// Returns the costs for this rank's puts. `mpi` is the MPI that takes part, empty where none does. Collective. All ranks use rank 0's table, since collectives must
-// choose alike, and the built-in one where rank 0 has none. Rank 0 writes a line to stderr when its table
-// cannot serve, and one when the hardware of other ranks differs from its own. OPENTCA_TUNING=FILE names a
-// table, and OPENTCA_TUNING=off uses none. Throws, on every rank alike, Error{incompatible} when ranks have
-// different values of it or run different versions of the library.
+// Returns the costs for this rank's puts. `mpi` is the MPI that takes part, empty where none does.
+// Collective. All ranks use rank 0's table, since collectives must choose alike, and the built-in one where
+// rank 0 has none. Rank 0 writes a line to stderr when its table cannot serve, and one when the hardware of
+// other ranks differs from its own. OPENTCA_TUNING=FILE names a table, and OPENTCA_TUNING=off uses none.
+// Throws, on every rank alike, Error{incompatible} when ranks have different values of it or run different
+// versions of the library.
 Costs agree_on_costs(control::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
                      const control::Places& places, std::string_view mpi);
 

@@ -1,4 +1,4 @@
-// A command line of the few subcommands that a first look takes, which is built in half the time.
+// `tca` with only the few subcommands that a first look needs. It is built in half the time.
 #include "cli/subcommand.hpp"
 
 namespace tca::tool {

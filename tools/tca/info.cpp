@@ -1,4 +1,4 @@
-// `tca info`: shows what this host offers and what OpenTCA would use.
+// `tca info`: shows what this host offers and what OpenTCA would use of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// `tca pages`: writes manual pages and shells' completions, out of what --help says. For OpenTCA's own build.
+// `tca pages`: writes manual pages and shell completions from the help texts. For OpenTCA's own build.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,8 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app, bool positional)
   });
 }
 
-// Escapes what roff would take for a command: a hyphen that is a minus, a backslash, a period that begins a line.
+// Escapes what roff would take for a command: a hyphen that is a minus, a backslash, a period that begins a
+// line.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {

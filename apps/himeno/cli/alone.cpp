@@ -15,8 +15,8 @@ namespace {
 
 constexpr bench::Effort little_effort{.placements = 1, .rounds = 24, .sample_us = 500};
 
-// The outer cells that a rank's neighbours need and the ghosts that they fill. Steps change the sign of all of
-// them in turn, so that each step sends other values, and what arrives shows whether it is the step's.
+// The outer cells that a rank's neighbours need and the ghosts that they fill. Steps change the sign of all
+// of them in turn, so that each step sends other values, and what arrives shows whether it is the step's.
 class Outer {
  public:
   Outer(const World& world, const himeno::Solver& solver, const Grid& grid)

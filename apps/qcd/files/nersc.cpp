@@ -28,7 +28,8 @@ struct Reals {
   int bits;
   bool big_endian;
 };
-// By NERSC's custom reals are big endian if the name does not say, but some programs mean their own machine's.
+// By NERSC's custom reals are big endian if the name does not say, but some programs mean their own
+// machine's.
 constexpr Reals known_reals[] = {
     {"IEEE32", 32, true}, {"IEEE32BIG", 32, true}, {"IEEE32LITTLE", 32, false}, {"IEEE32SMALL", 32, false},
     {"IEEE64", 64, true}, {"IEEE64BIG", 64, true}, {"IEEE64LITTLE", 64, false}, {"IEEE64SMALL", 64, false}};

@@ -12,8 +12,8 @@ struct Cgroups {
   std::vector<std::string> version_1, version_2;
 };
 
-// Returns the cgroup of this process and those that contain it, for a controller such as "memory". A container
-// sees its own cgroup as the root. A folder may be missing.
+// Returns the cgroup of this process and those that contain it, for a controller such as "memory". A
+// container sees its own cgroup as the root. A folder may be missing.
 Cgroups cgroups(const std::string& controller);
 
 // Returns how many processors' worth of time the cgroups allow to this process and those beside it; infinite

@@ -1,4 +1,4 @@
-// MPI's C interface, with its errors turned into ours.
+// MPI's C interface, with its errors thrown as tca::Error.
 #pragma once
 
 #include <mpi.h>

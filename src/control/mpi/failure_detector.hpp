@@ -1,8 +1,8 @@
 // A FailureDetector knows which ranks are still there, which MPI itself does not say.
 //
-// Each rank keeps a TCP connection to the ranks 1, 2, 4, ... before and behind it, and a thread that
-// listens to them and calls nothing of MPI. A rank that goes says so and why, and the system closes the
-// connections of a rank that dies. Each rank passes on what it learns, so everybody knows within moments. A
+// Each rank keeps TCP connections to the ranks 1, 2, 4, ... before and after it, and a thread that listens to
+// them and never calls MPI. A rank that leaves says so, and why, and the system closes the connections of a
+// rank that dies. Each rank passes on what it learns, so everybody knows within moments. A
 // host that falls silent closes nothing: it may come back, and only time limits end the wait for it. Once a
 // rank has died or failed, the thread also ends this process if it stays inside a call of MPI for longer
 // than the time limit.

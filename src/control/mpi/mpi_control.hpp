@@ -1,4 +1,4 @@
-// The control plane over MPI. It needs no memory in common, so the ranks may be anywhere.
+// The control plane over MPI. It needs no shared memory, so the ranks may be anywhere.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A time limit for calls of MPI that block and that nothing can end.
+// A time limit for MPI calls that block and cannot be interrupted.
 #pragma once
 
 #include <chrono>

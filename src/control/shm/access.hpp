@@ -1,5 +1,4 @@
-// What decides whether one process may open the files of another through /proc, and which of it stood in the
-// way: the system says EACCES for all.
+// Finds out why one process may not open the files of another through /proc: the system only says EACCES.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ struct Identity {
 
 Identity own_identity();
 
-// Says why this process could not open a file of another through /proc, with the errno that it got, and what to
-// do about it.
+// Says why this process could not open a file of another through /proc, with the errno that it got, and what
+// to do about it.
 std::string why_no_access(const Identity& other, int error);
 
 }  // namespace tca::shm

@@ -1,6 +1,6 @@
-// Passes file descriptors between the ranks of a host over sockets. It takes no access to other processes, so
-// it works where /proc gives none: in user namespaces, for programs that are not dumpable, where /proc hides
-// processes or is not there. The ranks have to be in one network namespace.
+// Passes file descriptors between the ranks of a host over sockets. It needs no access to other processes, so
+// it works where /proc grants none: in user namespaces, for programs that are not dumpable, and where /proc
+// hides processes or is not mounted. The ranks must share a network namespace.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Looks at processes: whether one is still there, when it started and who started it. Also ends this one
-// together with its starter.
+// Queries processes: whether one still exists, when it started and who started it. Also makes this process
+// end together with the one that started it.
 #pragma once
 
 #include <sys/types.h>

@@ -108,8 +108,8 @@ void ShmControl::take_seat() {
   Seat& seat = rendezvous_.seat(rank_);
   const auto is_taken = [&] {
     std::int32_t owner = 0;
-    // Acquire: pairs with the release in Rendezvous::reopen, so that nothing of an earlier world is seen in the
-    // seat.
+    // Acquire: pairs with the release in Rendezvous::reopen, so that nothing of an earlier world is seen in
+    // the seat.
     if (seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire)) return true;
     // The world that this rank comes late for may be over, and rank 0 about to reopen the rendezvous.
     if (owner != Seat::being_reopened) fail_taken(rank_, owner, expectation_.by, expectation_.call);

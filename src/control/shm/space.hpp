@@ -3,7 +3,7 @@
 //
 // Between processes each region is a memfd of its owner. It has no name, so nothing can be left behind in
 // /dev/shm and nobody else can open it: the kernel lets only the same user's processes follow /proc/<pid>/fd.
-// Where it does not let all of them, ranks pass each other the descriptors over sockets.
+// Where the kernel refuses that to any of them, ranks pass each other the descriptors over sockets.
 #pragma once
 
 #include <sys/types.h>
@@ -66,8 +66,8 @@ enum class Backing {
 int set_length(int fd, std::size_t bytes);
 int reserve_pages(int fd, std::size_t bytes);
 
-// Makes sure that all pages of a part of sparse memory are there, and zeroes it. Returns 0 or an errno. Before
-// Linux 5.14 it cannot fail, and a page that the system does not have ends the process.
+// Makes sure that all pages of a part of sparse memory are there, and zeroes it. Returns 0 or an errno.
+// Before Linux 5.14 it cannot fail, and a page that the system does not have ends the process.
 int make_pages(std::byte* data, std::size_t bytes);
 
 // Gives the whole pages in a part of sparse memory back to the system. They are there again, zeroed, when

@@ -86,8 +86,8 @@ class Exchanger {
   }
 
  private:
-  // The hybrid scheme sends blocks by MPI and everything else by chains, as Odajima et al. do. In boxes, whose GPUs
-  // store into each other, MPI carries only what has no other way.
+  // The hybrid scheme sends blocks by MPI and everything else by chains, as Odajima et al. do. In boxes,
+  // whose GPUs store into each other, MPI carries only what has no other way.
   bool by_mpi(std::uint32_t rank, const Face& face) const {
     if (exchange_.scheme != Scheme::hybrid) return exchange_.scheme != Scheme::direct;
     if (!stage_.reaches(rank, face.to)) return true;
