@@ -148,8 +148,8 @@ class Supervisor {
     return interrupted_by_ != 0;
   }
 
-  // Whether a rank was ended by writing to a pipe that nobody reads any more, as in `tca bench ... | head
-  // -1`.
+  // Whether a rank was ended by writing to a pipe that nobody reads any more, as in
+  // `tca bench ... | head -1`.
   bool lost_its_reader() const {
     if (!first_failure_ || !WIFSIGNALED(first_failure_->status) ||
         WTERMSIG(first_failure_->status) != SIGPIPE)

@@ -1,4 +1,5 @@
-// The windows of a collective and what is done to their elements, and what algorithms lay down about them.
+// The windows of a collective: where the elements are that its schedule puts and combines, and how to combine
+// them.
 #pragma once
 
 #include <cstddef>

@@ -2,10 +2,9 @@
 //
 // Each rank keeps TCP connections to the ranks 1, 2, 4, ... before and after it, and a thread that listens to
 // them and never calls MPI. A rank that leaves says so, and why, and the system closes the connections of a
-// rank that dies. Each rank passes on what it learns, so everybody knows within moments. A
-// host that falls silent closes nothing: it may come back, and only time limits end the wait for it. Once a
-// rank has died or failed, the thread also ends this process if it stays inside a call of MPI for longer
-// than the time limit.
+// rank that dies. Each rank passes on what it learns, so everybody knows within moments. A host that falls
+// silent closes nothing: it may come back, and only time limits end the wait for it. Once a rank has died or
+// failed, the thread also ends this process if it stays inside a call of MPI for longer than the time limit.
 #pragma once
 
 #include <chrono>
