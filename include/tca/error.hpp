@@ -16,9 +16,9 @@
 namespace tca {
 
 enum class Errc {
-  /// A call or the environment asks for something impossible, as one rank can tell by itself. If the call is
-  /// collective, every rank sees the error with the same message unless the call says otherwise; if it is
-  /// not, that rank alone does.
+  /// A call or the environment asks for something impossible, as one rank can tell by itself. The ranks that
+  /// ask for it see the error; where a collective call says "on every rank alike", all do, with the same
+  /// message.
   invalid_argument = 2,
   /// A chain, a halo or a collective is impossible as the ranks have declared it: they differ, or all ask for
   /// the same impossible thing. Every rank sees the same message.
