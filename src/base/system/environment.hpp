@@ -18,19 +18,18 @@ struct Variable {
 // The only table: `tca info`, the manual pages and the code use it, and a test holds the one of docs/guide.md
 // against it.
 inline constexpr std::array variables{
-    Variable{"OPENTCA_TIME_LIMIT", "30", "seconds a blocking call may take"},
-    Variable{"OPENTCA_CHECK", "0", "1: a wait without a start is an error"},
-    Variable{"OPENTCA_FABRIC", "shm",
-             "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say"},
+    Variable{"OPENTCA_TIME_LIMIT", "30", "the number of seconds that a blocking call may take"},
+    Variable{"OPENTCA_CHECK", "0", "1: a wait or test without a start is an error"},
+    Variable{"OPENTCA_FABRIC", "shm", "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, if the program names none"},
     Variable{"OPENTCA_SUBCLUSTER", "all of a host", "ranks in a sub-cluster, on shm+mpi and cuda+mpi"},
     Variable{"OPENTCA_PROGRESS_THREAD", "0", "1: a thread moves messages on while a rank computes, on mpi"},
     Variable{"OPENTCA_CUDA_AWARE", "MPI is asked", "on or off: whether MPI is given GPU memory, on cuda+mpi"},
-    Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, where a program does not say"},
-    Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train or flow, on sim, where a program does not say"},
-    Variable{"OPENTCA_MACHINES", "", "folders with more machine files, a colon between them"},
+    Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, if the program names none"},
+    Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train or flow, on sim, if the program names none"},
+    Variable{"OPENTCA_MACHINES", "", "folders with more machine files, separated by colons"},
     Variable{"OPENTCA_NONTEMPORAL", "both are tried",
-             "on or off: whether larger stores on shm go past the caches"},
-    Variable{"OPENTCA_CHANNEL", "", "the channel that every put takes, in place of a choice"},
+             "on or off: whether larger stores on shm bypass the caches"},
+    Variable{"OPENTCA_CHANNEL", "", "the channel that every put must take"},
     Variable{"OPENTCA_TUNING", "what tca tune wrote", "the tuning table: a file, or off"},
     Variable{"OPENTCA_RANK", "", "set by tca run: this process's rank"},
     Variable{"OPENTCA_SIZE", "", "set by tca run: the number of ranks"},
@@ -41,7 +40,7 @@ inline constexpr std::array variables{
     Variable{"XDG_CACHE_HOME", "~/.cache", "where tca tune keeps its tables"},
 };
 
-// Names that variables had before, accepted in silence until 1.0.
+// Former names of variables, accepted silently until 1.0.
 struct FormerName {
   std::string_view former, name;
 };
@@ -82,8 +81,9 @@ std::optional<bool> on_or_off(VariableName name, std::string_view question);
 std::optional<bool> one_or_zero(VariableName name);
 
 // Returns a line for each of these settings ("NAME=value", as `environ` has them) that looks like a variable
-// of OpenTCA and is none. It names the variable that was probably meant. Left alone are names that begin with
-// OPENTCA_TEST_, and those by which sites say where software is installed, such as OPENTCA_ROOT.
+// of OpenTCA but is not one. The line names the variable that was probably meant. Names that begin with
+// OPENTCA_TEST_ are ignored, and so are those by which sites say where software is installed, such as
+// OPENTCA_ROOT.
 std::vector<std::string> unknown_variables(const char* const* settings);
 
 // Writes these lines of this process's environment to stderr, once per process.
