@@ -64,8 +64,8 @@ std::string machine_name(const std::string& asked);
 // All functions below take the options in effect: the environment has been read, and `fabric` is what
 // `fabric_name` returned.
 
-// The options in effect and, where a rank asks for what cannot be, the error that it brings to the others;
-// the options are then such that it meets them.
+// The options in effect and, where a rank asks for something impossible, the error that it tells the others;
+// the options are then such that this rank still meets the others.
 struct Asked {
   WorldOptions options;
   std::optional<Error> refusal = {};
