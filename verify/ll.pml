@@ -1,11 +1,11 @@
 /*
- * ll: a line is stored and loaded as a whole, its step with it, so that no store waits for another. The sender's start n
- * gathers into buffer n % 2 at the receiver, once the line of n - 2 there is acknowledged; the receiver's wait n polls until
- * it carries n, scatters, and acknowledges. Acknowledgements are `done` of memory.pml.
+ * ll: a packet is stored and loaded as a whole, its step with it, so that no store waits for another. The sender's
+ * start n gathers into buffer n % 2 at the receiver, once the packet of n - 2 there is acknowledged; the receiver's wait n
+ * polls until it carries n, scatters, and acknowledges. Acknowledgements are `done` of memory.pml.
  *
- * One chunk of one line: chunks know nothing of each other, and each has its own acknowledgement.
+ * One chunk of one packet: chunks know nothing of each other, and each has its own acknowledgement.
  */
-#ifdef BREAK_HALVES /* a line lands as two stores, of which one has the step */
+#ifdef BREAK_HALVES /* a packet lands as two stores, of which one has the step */
 #define PLACES 4
 #else
 #define PLACES 2

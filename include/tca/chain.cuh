@@ -12,7 +12,7 @@
 ///     }
 ///     solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain
 ///
-/// A grid is fastest with a warp for each chunk of the chain's lines (DeviceChain::chunks_out, 384 bytes
+/// A grid is fastest with a warp for each chunk of the chain's packets (DeviceChain::chunks_out, 384 bytes
 /// each), in up to 128 blocks: faces of 128 KB take 1.6 us.
 ///
 /// The state of a small message stays in registers from step to step where there are enough:
@@ -29,7 +29,7 @@
 /// every block; a BlockChain's is the block's own.
 #pragma once
 
-#include "tca/device/lines.hpp"
+#include "tca/device/ll.hpp"
 #include "tca/device/stores.hpp"
 
 namespace tca {
@@ -110,7 +110,7 @@ class Block {
   Word part_, parts_;
 };
 
-// A warp of a part's thread group as the unit that carries chunks (see device/lines.hpp). Neighbouring chunks
+// A warp of a part's thread group as the unit that carries chunks (see device/ll.hpp). Neighbouring chunks
 // go to different blocks, so that few of them already use many multiprocessors.
 class Warp {
  public:
@@ -150,7 +150,7 @@ class ChainPart {
   __device__ bool wait() {
     if (!takes_part()) return good_;
     good_ = good_ && in_.receive(chain_.limits, step_, Warp(group_));
-    if (receives_own_line_ == 0) receive_others();
+    if (receives_own_packet_ == 0) receive_others();
     return good_;
   }
 
@@ -165,11 +165,11 @@ class ChainPart {
                        bool with_copy_engine = false)
       : chain_(chain),
         group_(group),
-        out_(chain.lines_out, chain.chunks_out, Warp(group_)),
-        in_(chain.lines_in, chain.chunks_in, Warp(group_)),
-        sends_own_line_(
+        out_(chain.ll_out, chain.chunks_out, Warp(group_)),
+        in_(chain.ll_in, chain.chunks_in, Warp(group_)),
+        sends_own_packet_(
             keep_in_register(out_.is_all() && chain.segments_out == 0 && chain.readies.count == 0)),
-        receives_own_line_(
+        receives_own_packet_(
             keep_in_register(in_.is_all() && chain.segments_in == 0 && group_.lanes() == Warp::size)),
         parts_start_together_(parts_start_together),
         with_copy_engine_(with_copy_engine) {}
@@ -199,32 +199,32 @@ class ChainPart {
   // brought.
   __device__ void begin() {
     ++step_;
-    if (sends_own_line_ != 0 || chain_.readies.count == 0) return;
+    if (sends_own_packet_ != 0 || chain_.readies.count == 0) return;
     good_ = good_ && post_ready(chain_, step_, group_, parts_start_together_);
   }
 
   __device__ void send() {
     good_ = good_ && out_.send(chain_.limits, step_, Warp(group_));
-    if (sends_own_line_ == 0) send_others();
+    if (sends_own_packet_ == 0) send_others();
   }
   __device__ void send_others() {
-    if (!out_.is_all()) good_ = good_ && send_lines(chain_, step_, Warp(group_), out_.skipped());
+    if (!out_.is_all()) good_ = good_ && send_packets(chain_, step_, Warp(group_), out_.skipped());
     if (chain_.segments_out > 0)
       good_ = group_.all(good_) && send_stores(chain_, step_, group_, with_copy_engine_);
   }
   __device__ void receive_others() {
-    if (!in_.is_all()) good_ = good_ && receive_lines(chain_, step_, Warp(group_), in_.skipped());
+    if (!in_.is_all()) good_ = good_ && receive_packets(chain_, step_, Warp(group_), in_.skipped());
     if (group_.lanes() > Warp::size) good_ = group_.all(good_);  // a warp alone has voted as it received
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, group_);
   }
 
   const DeviceChain& chain_;
   ThreadGroup group_;
-  OwnLine out_, in_;
+  OwnPacket out_, in_;
   Word step_ = 0;
-  // Whether this warp's own lines are all that the step sends from here, and all that it brings here (for a
+  // Whether this warp's own packets are all that the step sends from here, and all that it brings here (for a
   // group of one warp): a small message then passes one branch for all the rest.
-  Flag sends_own_line_, receives_own_line_;
+  Flag sends_own_packet_, receives_own_packet_;
   bool parts_start_together_;
   bool with_copy_engine_;
   bool good_ = true;

@@ -2,49 +2,50 @@
 /// A DeviceChain is a committed chain as an accelerator sees it: plain numbers and device pointers, passed to
 /// kernels by value.
 ///
-/// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll),
-/// which one warp carries, and segments (direct), which one block carries. Unit u belongs to part u mod
+/// A chain's work is cut into units small enough to spread over a grid: chunks of 32 packets or 384 bytes
+/// (ll), which one warp carries, and segments (direct), which one block carries. Unit u belongs to part u mod
 /// `parts` of the kernel that runs the chain, so a kernel of any size can run it, and the two ends need not
 /// have the same number of parts: all signals and acknowledgements belong to units.
 #pragma once
 
+#include "tca/device/packet.hpp"
 #include "tca/device/walk.hpp"
 
 namespace tca {
 
 namespace device {
 
-inline constexpr Word lines_per_chunk = 32;
-inline constexpr Word words_per_chunk = lines_per_chunk * words_per_line;
+inline constexpr Word packets_per_chunk = 32;
+inline constexpr Word words_per_chunk = packets_per_chunk * Packet::words;
 
-// The number, in the put, of the k-th word of a lane's line. A line takes every 32nd word of its chunk, so
-// that lanes side by side read and write what lies side by side.
+// The number, in the put, of the k-th word of a lane's packet. A packet takes every 32nd word of its chunk,
+// so that lanes side by side read and write what lies side by side.
 TCA_DEVICE constexpr Word word_in_put(Word chunk, Word lane, Word k) {
-  return chunk * words_per_chunk + k * lines_per_chunk + lane;
+  return chunk * words_per_chunk + k * packets_per_chunk + lane;
 }
 
-// The number of lines of a put of so many words. Whole chunks have 32 each; the last one has as many as it
+// The number of packets of a put of so many words. Whole chunks have 32 each; the last one has as many as it
 // has words, at most 32.
-TCA_DEVICE constexpr Word lines_of_words(Word words) {
+TCA_DEVICE constexpr Word packets_of_words(Word words) {
   const Word rest = words % words_per_chunk;
-  return words / words_per_chunk * lines_per_chunk + (rest < lines_per_chunk ? rest : lines_per_chunk);
+  return words / words_per_chunk * packets_per_chunk + (rest < packets_per_chunk ? rest : packets_per_chunk);
 }
 
-// The distance, in lines, from one of a put's two buffers to the other. Buffers are whole lines of the L2, so
-// that no step writes into one that another step polls.
-TCA_DEVICE constexpr Word buffer_pitch(Word line_count) { return (line_count + 7) / 8 * 8; }
+// The distance, in packets, from one of a put's two buffers to the other. Buffers are whole lines of the L2,
+// so that no step writes into one that another step polls.
+TCA_DEVICE constexpr Word buffer_pitch(Word packet_count) { return (packet_count + 7) / 8 * 8; }
 
-// One end of a put that is carried as lines: the gathering end at the sender, or the scattering end at the
+// One end of a put that is carried as packets: the gathering end at the sender, or the scattering end at the
 // receiver.
-struct Lines {
+struct LlPut {
   Loops loops;
   Pitches pitches;
   std::byte* memory = nullptr;  // in the window
-  Line* lines = nullptr;        // two buffers of `line_count` at the receiver, for odd and even steps
+  Packet* packets = nullptr;    // two buffers of `packet_count` at the receiver, for odd and even steps
   Word* acks = nullptr;  // at the sender, one a chunk: the last step whose chunk the receiver has emptied
   Word atom_bytes = 0;   // 1, 2 or 4
   Word word_count = 0;
-  Word line_count = 0;
+  Word packet_count = 0;
   Word end_chunk = 0;  // one past its last chunk, counted over all puts of the chain
   Word link = 0;       // the partner's index among the chain's partners
 };
@@ -107,8 +108,8 @@ struct Table {
 }  // namespace device
 
 struct DeviceChain {
-  device::Table<device::Lines> lines_out;
-  device::Table<device::Lines> lines_in;
+  device::Table<device::LlPut> ll_out;
+  device::Table<device::LlPut> ll_in;
   device::Table<device::Stores> stores;
   device::Table<device::Arrivals> arrivals;
   device::Table<device::Ready> readies;

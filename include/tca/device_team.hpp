@@ -13,11 +13,11 @@ struct DeviceTeam {
 
   device::Word rank = 0, size = 1;
   device::Word max_values = 0;  ///< the most values that a sum takes
-  /// Each rank has two sets of `max_values` lines from every rank: `theirs` are this rank's at each of the
+  /// Each rank has two sets of `max_values` packets from every rank: `theirs` are this rank's at each of the
   /// others, `mine` those of all senders here. The sets alternate between steps. A rank that sends in step n
   /// + 1 has read all of step n, so everybody has read step n - 1, which used the same set.
-  device::Line* theirs[max_ranks] = {};
-  device::Line* mine = nullptr;
+  device::Packet* theirs[max_ranks] = {};
+  device::Packet* mine = nullptr;
   device::Word* step = nullptr;
   device::Word* raise[max_ranks] = {};  ///< at each rank: the count of signals from this one
   device::Word* raised = nullptr;       ///< here, by rank: the count of signals from it

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tca/chain.cuh"
+#include "tca/device/packet.hpp"
 #include "tca/device_team.hpp"
 #include "tca/operations.hpp"
 
@@ -32,7 +33,7 @@ class BlockTeam {
   /// the team was made for, of 4 or 8 bytes each, in shared or global memory.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
-    if (count == 0) return agree();  // without a line nobody would hear of the step
+    if (count == 0) return agree();  // without a packet nobody would hear of the step
     ++step_;
     sync();
     if (count != prepared_) {
@@ -125,23 +126,23 @@ class BlockTeam {
   }
 
   __device__ void send(device::Word to, device::Word number, std::uint64_t raw) const {
-    store_line(team_.theirs[to] + (step_ % 2) * team_.max_values + number, device::make_line(raw, step_));
+    (team_.theirs[to] + (step_ % 2) * team_.max_values + number)->write(device::Packet::of(raw, step_));
   }
-  __device__ const device::Line* box(device::Word from, device::Word number) const {
+  __device__ const device::Packet* box(device::Word from, device::Word number) const {
     return team_.mine + (from * 2 + step_ % 2) * team_.max_values + number;
   }
   __device__ bool receive(device::Word from, device::Word number, std::uint64_t& raw) const {
     device::BoundedWait waiting(team_.limits, step_);
-    device::Line line = load_line(box(from, number));
-    while (!carries(line, step_)) {
+    device::Packet packet = box(from, number)->read_once();
+    while (!packet.carries(step_)) {
       if (!waiting.keep_polling(from)) return false;
-      line = load_line(box(from, number));
+      packet = box(from, number)->read_once();
     }
-    raw = data_of(line);
+    raw = packet.data();
     return true;
   }
 
-  // One thread, one value of every rank. Four lines are asked for at a time, since each takes a trip to the
+  // One thread, one value of every rank. Four packets are asked for at a time, since each takes a trip to the
   // L2.
   template <class T, class Op>
   __device__ void combine(T* at, device::Word number, Op op) {
@@ -152,10 +153,10 @@ class BlockTeam {
     for (device::Word to = 0; to < rank(); ++to) send(to, number, own);
     T total{};
     for (device::Word first = 0; first < size(); first += in_flight) {
-      device::Line lines[in_flight];
+      device::Packet packets[in_flight];
 #pragma unroll
       for (device::Word k = 0; k < in_flight; ++k) {
-        if (first + k < size() && first + k != rank()) lines[k] = load_line(box(first + k, number));
+        if (first + k < size() && first + k != rank()) packets[k] = box(first + k, number)->read_once();
       }
 #pragma unroll
       for (device::Word k = 0; k < in_flight; ++k) {
@@ -163,8 +164,8 @@ class BlockTeam {
         if (from >= size()) break;
         std::uint64_t raw = own;
         if (from != rank()) {
-          raw = data_of(lines[k]);
-          if (!carries(lines[k], step_) && !receive(from, number, raw)) {
+          raw = packets[k].data();
+          if (!packets[k].carries(step_) && !receive(from, number, raw)) {
             good_ = false;
             return;
           }
@@ -175,7 +176,7 @@ class BlockTeam {
     *at = total;
   }
 
-  // Which value of which rank is this lane's, and where its lines are: worked out once for a number of
+  // Which value of which rank is this lane's, and where its packets are: worked out once for a number of
   // values, since the division alone takes a tenth of what a sum does.
   __device__ void prepare(device::Word count) {
     prepared_ = count;
@@ -195,20 +196,20 @@ class BlockTeam {
     std::uint64_t raw = partner_ < size() ? bits(values[number_]) : 0;
     const bool has_partner = link_ != device::no_link;
     const device::Word set = step_ % 2 * team_.max_values;
-    if (has_partner) store_line(to_ + set, device::make_line(raw, step_));
-    const device::Line* const from = from_ + set;
+    if (has_partner) to_[set].write(device::Packet::of(raw, step_));
+    const device::Packet* const from = from_ + set;
     device::BoundedWait waiting(team_.limits, step_);
-    device::Line line = load_line(from);
-    while (!Warp().all(!has_partner || carries(line, step_))) {
+    device::Packet packet = from->read_once();
+    while (!Warp().all(!has_partner || packet.carries(step_))) {
       // Only lanes that still wait tell for whom.
-      const bool waits = has_partner && !carries(line, step_);
+      const bool waits = has_partner && !packet.carries(step_);
       if (!waiting.keep_polling(waits ? link_ : device::no_link, Warp())) {
         good_ = false;
         return;
       }
-      line = load_line(from);
+      packet = from->read_once();
     }
-    if (has_partner) raw = data_of(line);
+    if (has_partner) raw = packet.data();
     T total = value<T>(__shfl_sync(0xffffffffu, raw, number_));
     for (device::Word r = 1; r < size(); ++r)
       total = op(total, value<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_)));
@@ -222,8 +223,8 @@ class BlockTeam {
   bool good_ = true;
   // What a lane of the first warp has prepared for sums of `prepared_` values; see `prepare`.
   device::Word prepared_ = ~device::Word{0}, partner_ = 0, number_ = 0, link_ = device::no_link;
-  device::Line* to_ = nullptr;
-  const device::Line* from_ = nullptr;
+  device::Packet* to_ = nullptr;
+  const device::Packet* from_ = nullptr;
 };
 
 }  // namespace tca

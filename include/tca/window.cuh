@@ -18,7 +18,7 @@
 /// behind a barrier of the block: it becomes visible only after everything that any thread of the block has
 /// stored before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are
 /// covered when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps
-/// and allreduce order no puts: their lines carry no fence.
+/// and allreduce order no puts: their packets carry no fence.
 ///
 /// Nothing guards a put. The caller knows that the target is not reading there, for example because it has
 /// signalled back.

@@ -25,7 +25,7 @@ struct WorldOptions {
   /// the host, modulo the number of GPUs.
   int device = -1;
   /// Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. Of the chains that the
-  /// host starts, it carries those of up to about 4 KB a multiprocessor as lines, or 64 KB stored in place; a
+  /// host starts, it carries those of up to about 4 KB a multiprocessor as packets, or 64 KB stored in place; a
   /// launch is faster for larger ones. What kernels post to it, it always carries.
   int engine_blocks = 0;
   /// The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:

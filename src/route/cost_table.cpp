@@ -86,7 +86,7 @@ constexpr std::array table{
     Cost{"shm", "pull", far, stride, 4096, 0.15, 14, 0},
 
     // GPUs: two H100s over NVLink, with one kernel per exchange in a graph. Blocks were measured with one
-    // put, other layouts with both faces of a cube; costs are per put. The lines of ll carry data in three
+    // put, other layouts with both faces of a cube; costs are per put. The packets of ll carry data in three
     // quarters of their bytes but need no fence. A receiver that scatters keeps short runs off the link,
     // where each would take a packet of 32 bytes. A copy engine reaches the link's full rate after a setup of
     // its own.

@@ -70,7 +70,7 @@ TEST_P(Starts, InAGraphMixedWithTheOthers) {
   });
 }
 
-// Unguarded puts run over lines only, which never land early. Unguarded stores into a ghost that is read
+// Unguarded puts run over packets only, which never land early. Unguarded stores into a ghost that is read
 // between steps would be a mistake of the caller.
 INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
                          testing::Values(Way{2, true, "ll"}, Way{2, true, "direct"},
@@ -176,9 +176,9 @@ TEST(Stream, ChainsForWhichARankHasNoPinnedMemoryAreRefusedByAll) {
   EXPECT_EQ(failure, "");
 }
 
-// Returns whether every put goes by lines. The first channel of each line of an explanation is the chosen
+// Returns whether every put goes by packets. The first channel of each line of an explanation is the chosen
 // one.
-bool goes_by_lines(const Chain& chain) {
+bool goes_by_packets(const Chain& chain) {
   std::istringstream lines(chain.explain());
   for (std::string line; std::getline(lines, line);) {
     const std::size_t at = line.find("cuda/");
@@ -187,7 +187,7 @@ bool goes_by_lines(const Chain& chain) {
   return true;
 }
 
-// Large faces go by lines only as long as room for later chains remains.
+// Large faces go by packets only as long as room for later chains remains.
 TEST(Stream, ChainsOfLargeFacesAllFindRoom) {
   expect_success(2, 0, [](World& world) {
     constexpr std::int64_t face = (2 << 20) / sizeof(long);
@@ -201,9 +201,9 @@ TEST(Stream, ChainsOfLargeFacesAllFindRoom) {
       chain.expect(other).commit();
       return chain;
     };
-    require(goes_by_lines(commit("large", face)), "the faces of the first chain do not go by lines");
+    require(goes_by_packets(commit("large", face)), "the faces of the first chain do not go by packets");
     for (int i = 0; i < 30; ++i) commit("large", face);
-    require(goes_by_lines(commit("small", 1)), "small puts do not go by lines any more");
+    require(goes_by_packets(commit("small", 1)), "small puts do not go by packets any more");
     for (Chain& chain : chains) {
       chain.start();
       chain.wait();
@@ -353,7 +353,7 @@ TEST(Engine, TakesChainsInAnyOrder) {
 TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   expect_success(2, 1, [](World& world) {
     for (int round = 0; round < 12; ++round) {
-      // Unguarded lines never land early. Unguarded stores might land in ghosts that are still being read.
+      // Unguarded packets never land early. Unguarded stores might land in ghosts that are still being read.
       Ring ring(world, {.guarded = round % 6 != 0, .channel = round % 2 == 0 ? "ll" : "direct"});
       for (long s = 1; s <= 20; ++s) ring.by_host(1000 * round + s);
       ring.finish();
@@ -502,7 +502,7 @@ TEST(Engine, SaysWhoIsMissing) {
 }
 
 // The engine has a shorter code path for such a chain.
-TEST(Engine, SaysWhoIsMissingForALineALane) {
+TEST(Engine, SaysWhoIsMissingForAPacketALane) {
   const auto body = [](World& world) {
     constexpr int words = 32;
     Window<double> u = world.window<double>(2 * words);

@@ -8,14 +8,14 @@
 // between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
 // where chains send them.
 //
-// For a kernel that runs the whole solve, halves travel as lines: 12 bytes of data and the number of the
+// For a kernel that runs the whole solve, halves travel as packets: 12 bytes of data and the number of the
 // exchange in one 16-byte store. The thread that has a half stores it straight into the neighbour's memory,
 // where the thread that needs it polls. No barrier of the grid stands between the sender's arithmetic and its
 // stores, nor between arrival and use. A chain carried by the grid would need both barriers, because it does
 // not know which bytes belong to which block.
 //
-// No line is overwritten before it has been used, although nothing is acknowledged. Exchanges alternate
-// between even and odd sites, which have separate lines, and the two ends of a link between ranks send to
+// No packet is overwritten before it has been used, although nothing is acknowledged. Exchanges alternate
+// between even and odd sites, which have separate packets, and the two ends of a link between ranks send to
 // each other. Let y be the neighbour of site x across the face. Before a rank sends the half of x a second
 // time, it has used the half of y, and the neighbour has sent that only after using the first half of x. Only
 // between solves do two exchanges of the same parity follow each other, and there the last halves sent are
@@ -27,6 +27,7 @@
 #pragma once
 
 #include "qcd/gpu/site.hpp"
+#include "tca/device/packet.hpp"
 #include "tca/device/stores.hpp"
 
 namespace tca::qcd {
@@ -130,42 +131,42 @@ struct WindowSink {
 };
 
 template <class T>
-inline constexpr Word half_lines = half_reals * sizeof(T) / (device::words_per_line * sizeof(Word));
+inline constexpr Word half_packets = half_reals * sizeof(T) / (device::Packet::words * sizeof(Word));
 
-// The lines that a rank uses, its own and its neighbours', as seen on the device. A kernel that runs the
+// The packets that a rank uses, its own and its neighbours', as seen on the device. A kernel that runs the
 // whole solve has one right-hand side.
 template <class T>
-struct LineRoom {
-  device::Line* own = nullptr;
-  device::Line* theirs[8] = {};  // for each direction
-  Word* exchanges = nullptr;     // number of exchanges so far; kept between kernels
-  device::WaitLimits limits;     // for waits for lines
+struct PacketRoom {
+  device::Packet* own = nullptr;
+  device::Packet* theirs[8] = {};  // for each direction
+  Word* exchanges = nullptr;       // number of exchanges so far; kept between kernels
+  device::WaitLimits limits;       // for waits for packets
 
-  static constexpr std::size_t lines(std::size_t slots) { return slots * half_lines<T>; }
+  static constexpr std::size_t packets(std::size_t slots) { return slots * half_packets<T>; }
 };
 
-// Receives a half from lines that are `count` apart, and stores it in units that are 32 apart. Returns false,
-// without storing anything, if it has given up.
+// Receives a half from packets that are `count` apart, and stores it in units that are 32 apart. Returns
+// false, without storing anything, if it has given up.
 template <class T>
-TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
+TCA_DEVICE bool receive_half(const device::Packet* from, Word count, Word exchange, Word neighbour,
                              const device::WaitLimits& limits, Unit<T>* into) {
-  device::Line lines[half_lines<T>];
+  device::Packet packets[half_packets<T>];
   device::BoundedWait waiting(limits, exchange);
   for (;;) {
-    // Load all lines before looking at any: one round trip to the L2.
+    // Load all packets before looking at any: one round trip to the L2.
     TCA_UNROLL
-    for (Word l = 0; l < half_lines<T>; ++l) lines[l] = device::load_line(from + l * count);
+    for (Word l = 0; l < half_packets<T>; ++l) packets[l] = from[l * count].read_once();
     bool all = true;
     TCA_UNROLL
-    for (Word l = 0; l < half_lines<T>; ++l) all = all && device::carries(lines[l], exchange);
+    for (Word l = 0; l < half_packets<T>; ++l) all = all && packets[l].carries(exchange);
     if (all) break;
     if (!waiting.keep_polling(neighbour)) return false;
   }
-  Word words[half_lines<T>][device::words_per_line];
+  Word words[half_packets<T>][device::Packet::words];
   TCA_UNROLL
-  for (Word l = 0; l < half_lines<T>; ++l) {
+  for (Word l = 0; l < half_packets<T>; ++l) {
     TCA_UNROLL
-    for (Word k = 0; k < device::words_per_line; ++k) words[l][k] = device::word_of(lines[l], k);
+    for (Word k = 0; k < device::Packet::words; ++k) words[l][k] = packets[l].word(k);
   }
   Unit<T> units[half_units<T>];
   static_assert(sizeof units == sizeof words);
@@ -176,8 +177,8 @@ TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange
 }
 
 template <class T>
-struct LineGhosts {
-  const LineRoom<T>& lines;
+struct PacketGhosts {
+  const PacketRoom<T>& packets;
   Word exchange;
 
   // Does nothing, since the half may still be on its way.
@@ -186,28 +187,28 @@ struct LineGhosts {
   TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                         SiteThread& thread) const {
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    const device::Line* const from = lines.own + static_cast<std::size_t>(face.begin) * half_lines<T> +
-                                     (static_cast<Word>(~thread.here) - face.begin);
+    const device::Packet* const from = packets.own + static_cast<std::size_t>(face.begin) * half_packets<T> +
+                                       (static_cast<Word>(~thread.here) - face.begin);
     auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
     thread.good =
-        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, lines.limits, into);
+        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, packets.limits, into);
   }
 };
 
 template <class T>
-struct LineSink {
-  const LineRoom<T>& room;
+struct PacketSink {
+  const PacketRoom<T>& room;
   Word exchange;
 
   TCA_DEVICE void put(const FaceGroup& face, Word place, Word, const Half<T>& half) const {
-    device::Line* const to =
-        room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_lines<T> + place;
-    Word words[half_lines<T>][device::words_per_line];
+    device::Packet* const to =
+        room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_packets<T> + place;
+    Word words[half_packets<T>][device::Packet::words];
     static_assert(sizeof words == sizeof half);
     std::memcpy(words, &half, sizeof half);
     TCA_UNROLL
-    for (Word l = 0; l < half_lines<T>; ++l)
-      device::store_line(to + l * face.count, device::make_line(words[l], exchange));
+    for (Word l = 0; l < half_packets<T>; ++l)
+      to[l * face.count].write(device::Packet::of(words[l], exchange));
   }
 };
 

@@ -33,7 +33,7 @@ namespace tca::qcd {
 template <class T>
 struct SolveFields {
   Ground<T> ground;
-  LineRoom<T> lines;
+  PacketRoom<T> packets;
   Chunks chunks[2];  // indexed by parity
   T *b = nullptr, *x = nullptr, *r = nullptr, *odd = nullptr;
   T *s = nullptr, *p = nullptr, *q = nullptr, *w = nullptr;
@@ -166,12 +166,12 @@ class Part {
   TCA_DEVICE Part(Block& block, const SolveFields<T>& fields)
       : block_(block),
         f_(fields),
-        exchange_(fields.lines.exchanges != nullptr ? *fields.lines.exchanges : 0) {}
+        exchange_(fields.packets.exchanges != nullptr ? *fields.packets.exchanges : 0) {}
 
   // Saves the number of exchanges for the next kernel.
   TCA_DEVICE void keep_exchange() const {
-    if (block_.index() == 0 && f_.lines.exchanges != nullptr)
-      block_.one([&] { *f_.lines.exchanges = exchange_; });
+    if (block_.index() == 0 && f_.packets.exchanges != nullptr)
+      block_.one([&] { *f_.packets.exchanges = exchange_; });
   }
 
   TCA_DEVICE void residual(bool sends) {
@@ -204,7 +204,7 @@ class Part {
       if (!sends) continue;
       block_.sync();
       send_chunk(block_, f_.ground, room.spinors, chunk, false, dagger, 0,
-                 LineSink<T>{f_.lines, exchange_ + 1});
+                 PacketSink<T>{f_.packets, exchange_ + 1});
       block_.sync();
     }
     ++exchange_;
@@ -230,7 +230,7 @@ class Part {
       block_.arrive();
       Hop<T, reals, Block> hop(block_, f_.ground, what, f_.chunks[what.to_odd ? 1 : 0]);
       block_.wait();
-      hop.run(LineGhosts<T>{f_.lines, exchange_}, LineSink<T>{f_.lines, exchange_ + 1});
+      hop.run(PacketGhosts<T>{f_.packets, exchange_}, PacketSink<T>{f_.packets, exchange_ + 1});
       if (what.sends) ++exchange_;
     }
   }

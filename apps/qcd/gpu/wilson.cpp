@@ -76,22 +76,23 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
       if (!world.ranks_share_devices()) side_.emplace();
     }
   }
-  if (in_kernel) connect_lines(world, name + " lines");
+  if (in_kernel) connect_packets(world, name + " packets");
 }
 
 template <class T>
-void GpuWilson<T>::connect_lines(World& world, const std::string& name) {
+void GpuWilson<T>::connect_packets(World& world, const std::string& name) {
   const auto slots = static_cast<std::size_t>(lattice_.slots());
   // Windows are initially zero, which is not the number of any of the first 2^32 - 1 exchanges.
-  lines_waiting_.emplace(world.team(name, 1));
-  lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots)),
-                                            "half spinors in lines"));
-  solve_.lines.own = lines_->data();
-  solve_.lines.exchanges = exchanges_.data();
-  solve_.lines.limits = lines_waiting_->device().limits;
+  packets_waiting_.emplace(world.team(name, 1));
+  packets_.emplace(world.window<device::Packet>(static_cast<std::int64_t>(PacketRoom<T>::packets(slots)),
+                                                "half spinors in packets"));
+  solve_.packets.own = packets_->data();
+  solve_.packets.exchanges = exchanges_.data();
+  solve_.packets.limits = packets_waiting_->device().limits;
   if (lattice_.faces().empty()) return;
-  const DeviceWindow<device::Line> view = lines_->device();
-  for (const Face& face : lattice_.faces()) solve_.lines.theirs[face.direction] = view.parts[face.neighbour];
+  const DeviceWindow<device::Packet> view = packets_->device();
+  for (const Face& face : lattice_.faces())
+    solve_.packets.theirs[face.direction] = view.parts[face.neighbour];
 }
 
 template <class T>
@@ -179,10 +180,10 @@ std::int64_t GpuWilson<T>::bytes() const {
 
 template <class T>
 std::string GpuWilson<T>::explain() const {
-  if (!lines_ && faces_) return faces_->explain();
+  if (!packets_ && faces_) return faces_->explain();
   const char* const how =
-      lines_ ? "cuda/lines: each half stored by the thread that has it"
-             : "cuda/direct: stored by the kernel that makes them, and signalled by the one behind";
+      packets_ ? "cuda/lines: each half stored by the thread that has it"
+               : "cuda/direct: stored by the kernel that makes them, and signalled by the one behind";
   std::string text;
   for (const Face& face : lattice_.faces()) {
     text += "to rank " + std::to_string(face.neighbour) + ": " +

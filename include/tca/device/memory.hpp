@@ -35,25 +35,6 @@ using Word = std::uint32_t;  // a step number; wraps
 // Whether step number `have` is `want` or later. Steps may wrap: the two are never 2^31 apart.
 TCA_DEVICE bool reached(Word have, Word want) { return static_cast<std::int32_t>(have - want) >= 0; }
 
-// Three words of data and the step that they belong to. A line is stored and loaded by one access, which is
-// whole or not there at all: PTX promises that for a scalar of 128 bits.
-struct alignas(16) Line {
-  std::uint64_t low, high;  // words 0 and 1; word 2 and, in the upper half, the step
-};
-inline constexpr Word words_per_line = 3;
-
-TCA_DEVICE Line make_line(const Word (&words)[words_per_line], Word step) {
-  return {std::uint64_t{words[1]} << 32 | words[0], std::uint64_t{step} << 32 | words[2]};
-}
-TCA_DEVICE bool carries(const Line& line, Word step) { return static_cast<Word>(line.high >> 32) == step; }
-TCA_DEVICE Word word_of(const Line& line, Word k) {
-  return static_cast<Word>(k == 0 ? line.low : k == 1 ? line.low >> 32 : line.high);
-}
-
-// A line of 8 bytes of data, with nothing in the third word.
-TCA_DEVICE Line make_line(std::uint64_t data, Word step) { return {data, std::uint64_t{step} << 32}; }
-TCA_DEVICE std::uint64_t data_of(const Line& line) { return line.low; }
-
 // Tells the compiler that a pointer leads to a window. Through a pointer that may lead anywhere it uses
 // generic loads and stores, which are slower.
 template <class T>
@@ -78,28 +59,6 @@ using Flag = Word;
 
 #ifdef __CUDA_ARCH__
 
-// PTX has scalars of 128 bits from CUDA 12.3 on. Before, a vector takes their place, which is the same
-// instruction on sm_80 and sm_90 (LDG.E.128.STRONG.SYS, STG.E.128.STRONG.SYS), but for which the manuals
-// promise less.
-#if __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 3
-#define TCA_STORE_LINE \
-  "{\n\t.reg .b128 line;\n\tmov.b128 line, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], line;\n\t}"
-#define TCA_LOAD_LINE \
-  "{\n\t.reg .b128 line;\n\tld.relaxed.sys.global.b128 line, [%2];\n\tmov.b128 {%0, %1}, line;\n\t}"
-#else
-#define TCA_STORE_LINE "st.relaxed.sys.global.v2.u64 [%0], {%1, %2};"
-#define TCA_LOAD_LINE "ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
-#endif
-TCA_DEVICE void store_line(Line* to, Line line) {
-  asm volatile(TCA_STORE_LINE ::"l"(to), "l"(line.low), "l"(line.high) : "memory");
-}
-TCA_DEVICE Line load_line(const Line* from) {
-  Line line;
-  asm volatile(TCA_LOAD_LINE : "=l"(line.low), "=l"(line.high) : "l"(from) : "memory");
-  return line;
-}
-#undef TCA_STORE_LINE
-#undef TCA_LOAD_LINE
 TCA_DEVICE void store_relaxed(Word* to, Word value) {
   asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
@@ -139,17 +98,6 @@ inline constexpr Word polls_between_host_checks = 4096, polls_between_checks = 6
 
 #else
 
-// Hosts need not have atomics of 16 bytes. So the half with the step is stored last, with release, and loaded
-// first, with acquire: a thread that sees the step has the rest.
-inline void store_line(Line* to, Line line) {
-  std::atomic_ref(to->low).store(line.low, std::memory_order_relaxed);
-  std::atomic_ref(to->high).store(line.high, std::memory_order_release);
-}
-inline Line load_line(const Line* from) {
-  Line& line = const_cast<Line&>(*from);
-  const std::uint64_t high = std::atomic_ref(line.high).load(std::memory_order_acquire);
-  return {std::atomic_ref(line.low).load(std::memory_order_relaxed), high};
-}
 inline void store_relaxed(Word* to, Word value) {
   std::atomic_ref(*to).store(value, std::memory_order_relaxed);
 }

@@ -19,7 +19,7 @@ struct Piece {
   const fabric::Put* put;
   Shape shape;  // zero bytes for a bare signal
   std::uint64_t to_offset, from_offset;
-  // The offset of its lines or signals in the receiver's inbox, or of its acknowledgements in the sender's.
+  // The offset of its packets or signals in the receiver's inbox, or of its acknowledgements in the sender's.
   std::uint64_t inbox_offset = 0;
 };
 
@@ -75,16 +75,16 @@ class Compiler {
 
  private:
   void build() {
-    std::vector<device::Lines> lines_out, lines_in;
+    std::vector<device::LlPut> ll_out, ll_in;
     for (const Piece& piece : out_) {
-      if (is_ll(piece)) lines_out.push_back(lines(piece, Side::from));
+      if (is_ll(piece)) ll_out.push_back(packets(piece, Side::from));
     }
     for (const Piece& piece : in_) {
-      if (is_ll(piece)) lines_in.push_back(lines(piece, Side::to));
+      if (is_ll(piece)) ll_in.push_back(packets(piece, Side::to));
     }
     DeviceChain& chain = compiled_->chain;
-    chain.chunks_out = count_up(lines_out, &device::Lines::end_chunk);
-    chain.chunks_in = count_up(lines_in, &device::Lines::end_chunk);
+    chain.chunks_out = count_up(ll_out, &device::LlPut::end_chunk);
+    chain.chunks_in = count_up(ll_in, &device::LlPut::end_chunk);
     std::vector<device::Stores> stores = all_stores();
     std::vector<device::Arrivals> arrivals = all_arrivals();
     chain.segments_out = count_up(stores, &device::Stores::end_segment);
@@ -92,8 +92,8 @@ class Compiler {
     const auto fill = [&](auto& table, const auto& items) {
       fill_table(table, items, inbox_, compiled_->room, copier_);
     };
-    fill(chain.lines_out, lines_out);
-    fill(chain.lines_in, lines_in);
+    fill(chain.ll_out, ll_out);
+    fill(chain.ll_in, ll_in);
     fill(chain.stores, stores);
     fill(chain.arrivals, arrivals);
     fill(chain.readies, readies_);
@@ -109,7 +109,7 @@ class Compiler {
 
   // The offsets of what this rank takes of its own inbox for one partner, in an order that both know.
   struct Offer {
-    std::vector<std::uint64_t> arriving;  // by incoming piece: its lines or its signals
+    std::vector<std::uint64_t> arriving;  // by incoming piece: its packets or its signals
     std::vector<std::uint64_t> acks;      // by outgoing piece that goes by ll
     std::uint64_t ready = 0;              // of the word for the partner's permission; 0 where none is needed
   };
@@ -140,7 +140,7 @@ class Compiler {
     std::map<int, Offer> offers;
     for (Piece& piece : in_) {
       const std::size_t bytes =
-          is_ll(piece) ? line_bytes(piece.shape.bytes()) : sizeof(Word) * segments(piece);
+          is_ll(piece) ? packet_bytes(piece.shape.bytes()) : sizeof(Word) * segments(piece);
       piece.inbox_offset = compiled_->room.take(bytes);
       offers[piece.put->from].arriving.push_back(piece.inbox_offset);
     }
@@ -171,29 +171,29 @@ class Compiler {
     theirs_[rank] = std::move(offer);
   }
 
-  device::Lines lines(const Piece& piece, Side side) {
+  device::LlPut packets(const Piece& piece, Side side) {
     const bool sending = side == Side::from;
     const int partner = sending ? piece.put->to : piece.put->from;
     const Offer& offer = theirs_.at(partner);
-    device::Lines lines;
-    lines.memory = sending ? address(piece.put->from_memory, me(), piece.from_offset)
-                           : address(piece.put->to_memory, me(), piece.to_offset);
-    lines.atom_bytes =
-        atom_bytes(piece.shape, side, reinterpret_cast<std::uintptr_t>(lines.memory), sizeof(Word));
-    lines.loops = loops_of(piece.shape, lines.atom_bytes);
-    lines.pitches = pitches_of(piece.shape, side);
-    lines.word_count = words_of(piece.shape.bytes());
-    lines.line_count = device::lines_of_words(lines.word_count);
-    lines.end_chunk = chunks_of(piece.shape.bytes());
-    lines.link = links_.at(partner);
+    device::LlPut packets;
+    packets.memory = sending ? address(piece.put->from_memory, me(), piece.from_offset)
+                             : address(piece.put->to_memory, me(), piece.to_offset);
+    packets.atom_bytes =
+        atom_bytes(piece.shape, side, reinterpret_cast<std::uintptr_t>(packets.memory), sizeof(Word));
+    packets.loops = loops_of(piece.shape, packets.atom_bytes);
+    packets.pitches = pitches_of(piece.shape, side);
+    packets.word_count = words_of(piece.shape.bytes());
+    packets.packet_count = device::packets_of_words(packets.word_count);
+    packets.end_chunk = chunks_of(piece.shape.bytes());
+    packets.link = links_.at(partner);
     if (sending) {
-      lines.lines = inbox_.at<device::Line>(partner, offer.arriving.at(index_at_target(piece)));
-      lines.acks = inbox_.own<Word>(piece.inbox_offset);
+      packets.packets = inbox_.at<device::Packet>(partner, offer.arriving.at(index_at_target(piece)));
+      packets.acks = inbox_.own<Word>(piece.inbox_offset);
     } else {
-      lines.lines = inbox_.own<device::Line>(piece.inbox_offset);
-      lines.acks = inbox_.at<Word>(partner, offer.acks.at(next_ack_from_[partner]++));
+      packets.packets = inbox_.own<device::Packet>(piece.inbox_offset);
+      packets.acks = inbox_.at<Word>(partner, offer.acks.at(next_ack_from_[partner]++));
     }
-    return lines;
+    return packets;
   }
 
   // Both ends number the pieces between them in the order in which the sender declared them.

@@ -45,8 +45,8 @@ void compile(const fabric::ChainSpec& share, Word id, control::Control& control,
              cudaStream_t stream, HostCopier& copier,
              const std::function<void(std::unique_ptr<Compiled>)>& finish);
 
-// Gives a chain as many blocks as there is work for, at most `limit`: a warp for each chunk of lines, a block
-// for each segment of stores.
+// Gives a chain as many blocks as there is work for, at most `limit`: a warp for each chunk of packets, a
+// block for each segment of stores.
 Grid grid_for(Word chunks, Word segments, unsigned limit);
 
 }  // namespace tca::cuda

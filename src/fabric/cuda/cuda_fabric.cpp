@@ -81,12 +81,12 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
 
   const fabric::Pricing& pricing() const override { return *this; }
   std::uint64_t room_for(int protocol, const base::Shape& shape) const override {
-    return protocol == ll ? line_bytes(shape.bytes()) : shape.bytes();
+    return protocol == ll ? packet_bytes(shape.bytes()) : shape.bytes();
   }
   bool accepts(int protocol, const base::Shape& shape, fabric::RoomUsed used) const override {
     if (protocol == copy_engine) return fits_copy_engine(shape);
-    return protocol != ll || used.to_rank + line_bytes(shape.bytes()) <=
-                                 room_for_lines(inbox_.largest_everywhere(), other_ranks_reached());
+    return protocol != ll || used.to_rank + packet_bytes(shape.bytes()) <=
+                                 room_for_packets(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,

@@ -23,15 +23,15 @@ Word words_of(std::uint64_t bytes) {
 
 Word chunks_of(std::uint64_t bytes) { return divided_up(words_of(bytes), device::words_per_chunk); }
 
-std::uint64_t line_bytes(std::uint64_t bytes) {
-  // Whole chunks are counted by themselves, because 32 bits cannot number the lines of every possible put.
+std::uint64_t packet_bytes(std::uint64_t bytes) {
+  // Whole chunks are counted by themselves, because 32 bits cannot number the packets of every possible put.
   constexpr std::uint64_t chunk_bytes = device::words_per_chunk * sizeof(Word);
-  const Word last = device::lines_of_words(words_of(bytes % chunk_bytes));
-  return 2 * sizeof(device::Line) *
-         (bytes / chunk_bytes * device::lines_per_chunk + device::buffer_pitch(last));
+  const Word last = device::packets_of_words(words_of(bytes % chunk_bytes));
+  return 2 * sizeof(device::Packet) *
+         (bytes / chunk_bytes * device::packets_per_chunk + device::buffer_pitch(last));
 }
 
-std::uint64_t room_for_lines(std::uint64_t room, std::uint64_t senders) {
+std::uint64_t room_for_packets(std::uint64_t room, std::uint64_t senders) {
   constexpr std::uint64_t kept = std::uint64_t{16} << 20;
   return room > kept ? (room - kept) / 4 / std::max<std::uint64_t>(senders, 1) : 0;
 }

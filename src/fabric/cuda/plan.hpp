@@ -17,14 +17,14 @@ enum Protocol : int { ll, direct, copy_engine };
 Word words_of(std::uint64_t bytes);
 Word chunks_of(std::uint64_t bytes);
 
-// Returns the bytes that the lines of a put take of the receiver's inbox as long as its chain lives: two
+// Returns the bytes that the packets of a put take of the receiver's inbox as long as its chain lives: two
 // buffers, with 16 bytes for every 12.
-std::uint64_t line_bytes(std::uint64_t bytes);
+std::uint64_t packet_bytes(std::uint64_t bytes);
 
-// Returns the bytes that the lines of one chain may take of an inbox for each of its `senders`, where `room`
-// is left of the inbox. Together they take a quarter at most, so that later chains find room. The last 16 MiB
-// are kept for signals, which every chain needs.
-std::uint64_t room_for_lines(std::uint64_t room, std::uint64_t senders);
+// Returns the bytes that the packets of one chain may take of an inbox for each of its `senders`, where
+// `room` is left of the inbox. Together they take a quarter at most, so that later chains find room. The last
+// 16 MiB are kept for signals, which every chain needs.
+std::uint64_t room_for_packets(std::uint64_t room, std::uint64_t senders);
 
 // Returns the number of segments of a put. A block stores a segment and then signals. A large put has enough
 // segments for all multiprocessors to take part. Each is large enough that its signal, which waits for a

@@ -49,11 +49,11 @@ class PolledPart : public device::ChainPart<ThreadGroup> {
     const Warp warp(group_);
     Word missing = in_.try_receive(step_, warp);
     if (missing == device::no_link && !in_.is_all())
-      missing = device::missing_lines(chain_, step_, warp, in_.skipped());
+      missing = device::missing_packets(chain_, step_, warp, in_.skipped());
     if (missing == device::no_link && chain_.segments_in > 0)
       missing = device::missing_stores(chain_, step_, group_);
     if (!has_all(missing, tell)) return false;
-    good_ = group_.all(in_.is_all() || device::receive_lines(chain_, step_, warp, in_.skipped()));
+    good_ = group_.all(in_.is_all() || device::receive_packets(chain_, step_, warp, in_.skipped()));
     if (good_ && chain_.segments_in > 0) good_ = device::receive_stores(chain_, step_, group_);
     return good_;
   }
@@ -72,9 +72,9 @@ class PolledPart : public device::ChainPart<ThreadGroup> {
   using Part::group_;
   using Part::in_;
   using Part::out_;
-  using Part::receives_own_line_;
+  using Part::receives_own_packet_;
   using Part::send;
-  using Part::sends_own_line_;
+  using Part::sends_own_packet_;
   using Part::step_;
   using Part::takes_part;
 

@@ -1,6 +1,6 @@
 // Tests the kernels of the solver on GPUs, played by threads of the host. The site arithmetic must equal that
 // of the host's operator to the bit. In whole solves, every block of every rank is a thread, and halves
-// travel as lines.
+// travel as packets.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -197,12 +197,12 @@ device::WaitLimits limits_of(std::vector<Word>& flags) {
           .over = &flags[2]};
 }
 
-// The memory of a solve in one precision. All pointers are set but those to the neighbours' lines.
+// The memory of a solve in one precision. All pointers are set but those to the neighbours' packets.
 template <class T>
 struct Memory {
   Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa, Word rhs = 1)
       : half(static_cast<std::size_t>(lattice.volume()) / 2),
-        lines(LineRoom<T>::lines(static_cast<std::size_t>(lattice.slots()))) {
+        packets(PacketRoom<T>::packets(static_cast<std::size_t>(lattice.slots()))) {
     for (auto& field : fields) field.assign(half * spinor_reals * rhs, 0);
     solve.ground = ground_of(tables);
     solve.ground.rhs = rhs;
@@ -211,20 +211,20 @@ struct Memory {
     T** const all[] = {&solve.x, &solve.r, &solve.odd, &solve.s, &solve.p, &solve.q, &solve.w};
     for (std::size_t i = 0; i < 7; ++i) *all[i] = fields[i + 1].data();
     solve.kappa2 = static_cast<T>(kappa * kappa);
-    solve.lines.own = lines.data();
-    solve.lines.exchanges = &exchanges;
-    solve.lines.limits = limits_of(flags);
+    solve.packets.own = packets.data();
+    solve.packets.exchanges = &exchanges;
+    solve.packets.limits = limits_of(flags);
   }
   void connect(World& world, const Lattice& lattice) {
-    const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(lines.data()));
+    const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(packets.data()));
     for (const Face& face : lattice.faces())
-      solve.lines.theirs[face.direction] =
-          reinterpret_cast<device::Line*>(all[static_cast<std::size_t>(face.neighbour)]);
+      solve.packets.theirs[face.direction] =
+          reinterpret_cast<device::Packet*>(all[static_cast<std::size_t>(face.neighbour)]);
   }
 
   std::size_t half;
   std::vector<T> fields[8];
-  std::vector<device::Line> lines;
+  std::vector<device::Packet> packets;
   Word exchanges = 0;
   std::vector<Word> flags;
   SolveFields<T> solve;
@@ -1021,9 +1021,9 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
     std::vector<Word> flags;
     device::WaitLimits limits = limits_of(flags);
     limits.limit_ns = 50'000'000;
-    std::vector<device::Line> lines(LineRoom<double>::lines(64));
-    const LineRoom<double> room{.own = lines.data(), .limits = limits};
-    expect_it_gives_up(LineGhosts<double>{room, 1}, flags);
+    std::vector<device::Packet> packets(PacketRoom<double>::packets(64));
+    const PacketRoom<double> room{.own = packets.data(), .limits = limits};
+    expect_it_gives_up(PacketGhosts<double>{room, 1}, flags);
     limits_of(flags);
     const std::vector<double> halves(std::size_t{64} * half_reals);
     const std::array<Word, directions> raised{};

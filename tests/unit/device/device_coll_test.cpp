@@ -20,14 +20,14 @@ namespace tca::test {
 namespace {
 
 using cuda::CollectivePlace;
-using device::Line;
+using device::Packet;
 using fabric::CollectiveSpec;
 
-enum class Way { lines, moves };
+enum class Way { packets, moves };
 
 struct Case {
   CollectiveSpec spec;
-  Way way = Way::lines;
+  Way way = Way::packets;
   Word parts = 1, lanes = 1;
   std::size_t skew = 0;  // bytes by which the buffers miss the widest alignment
   bool apart = false;    // start and wait run in separate kernels
@@ -84,12 +84,12 @@ class Ranks {
 
  private:
   struct Rank {
-    std::vector<Line> input, output;  // used as plain memory; a Line is aligned to 16 bytes
-    std::vector<Line> lines;
+    std::vector<Packet> input, output;  // used as plain memory; a Packet is aligned to 16 bytes
+    std::vector<Packet> packets;
     std::vector<Word> flags, acks, steps, waiting, gone;
     Word count = 0, abort = 0, gave_up = 0, over = 0;
     bool stops = false;  // the same for all threads of the rank
-    device::CollectiveLines as_lines;
+    device::CollectivePackets as_packets;
     device::CollectiveMoves as_moves;
     CollectivePlace place;
   };
@@ -127,10 +127,10 @@ class Ranks {
   }
 
   void set_up(Rank& rank) const {
-    const std::size_t size = ranks_.size(), room = all_blocks() / sizeof(Line) + 3;
+    const std::size_t size = ranks_.size(), room = all_blocks() / sizeof(Packet) + 3;
     rank.input.resize(room);
     rank.output.resize(room);
-    rank.lines.resize(2 * size * device::buffer_pitch(static_cast<Word>(block() / 8 + 1)));
+    rank.packets.resize(2 * size * device::buffer_pitch(static_cast<Word>(block() / 8 + 1)));
     rank.flags.assign((1 + test_.parts) * size, test_.first_step);
     rank.acks.assign(test_.parts * size, test_.first_step);
     rank.steps.assign(test_.parts, test_.first_step);
@@ -155,15 +155,15 @@ class Ranks {
                                     rank.gone.data(),
                                     nullptr,
                                     &rank.over};
-    if (test_.way == Way::lines) {
-      device::CollectiveLines& lines = rank.as_lines = cuda::plan_lines(test_.spec, place);
-      const Word pitch = device::buffer_pitch(lines.lines());
+    if (test_.way == Way::packets) {
+      device::CollectivePackets& packets = rank.as_packets = cuda::plan_packets(test_.spec, place);
+      const Word pitch = device::buffer_pitch(packets.packets());
       for (std::size_t to = 0; to < ranks_.size(); ++to)
-        lines.theirs[to] = ranks_[to].lines.data() + 2 * pitch * static_cast<Word>(r);
-      lines.mine = rank.lines.data();
-      if (is(CollectiveKind::broadcast)) lines.acks = at(test_.spec.root).acks.data();
-      lines.steps = rank.steps.data();
-      lines.limits = limits;
+        packets.theirs[to] = ranks_[to].packets.data() + 2 * pitch * static_cast<Word>(r);
+      packets.mine = rank.packets.data();
+      if (is(CollectiveKind::broadcast)) packets.acks = at(test_.spec.root).acks.data();
+      packets.steps = rank.steps.data();
+      packets.limits = limits;
     } else {
       device::CollectiveMoves& moves = rank.as_moves = cuda::plan_moves(test_.spec, place);
       for (std::size_t to = 0; to < ranks_.size(); ++to) moves.theirs[to] = ranks_[to].flags.data() + r;
@@ -177,8 +177,8 @@ class Ranks {
   bool kernel(Rank& rank, const HostBlock& block, bool start, bool wait) {
     const Word step = rank.steps[block.part()] + 1;
     bool good = true;
-    if (test_.way == Way::lines) {
-      if (start) good = device::send_collective_lines(rank.as_lines, step, block);
+    if (test_.way == Way::packets) {
+      if (start) good = device::send_collective_packets(rank.as_packets, step, block);
       if (wait) good = receive(rank, step, block, good);
     } else {
       if (start) device::begin_moves(rank.as_moves, step, block);
@@ -190,8 +190,8 @@ class Ranks {
   }
   bool receive(Rank& rank, Word step, const HostBlock& block, bool good) const {
     using Sum = device::Reduction<float, tca::Sum>;
-    return sums() ? device::receive_collective_lines<Sum>(rank.as_lines, step, block, good)
-                  : device::receive_collective_lines<device::Copying>(rank.as_lines, step, block, good);
+    return sums() ? device::receive_collective_packets<Sum>(rank.as_packets, step, block, good)
+                  : device::receive_collective_packets<device::Copying>(rank.as_packets, step, block, good);
   }
   bool finish(Rank& rank, Word step, const HostBlock& block) const {
     using Sum = device::Reduction<float, tca::Sum>;
@@ -336,11 +336,11 @@ class DeviceColl : public testing::TestWithParam<CollectiveKind> {
   }
 };
 
-TEST_P(DeviceColl, ByLines) {
-  if (GetParam() == CollectiveKind::barrier) return;  // a barrier has no lines
-  run(of(Way::lines, 2, 1, 1), {1, 4, 8, 12, 100});
-  run(of(Way::lines, 3, 2, 2), {8, 52, 1000});
-  run(of(Way::lines, 6, 1, 2), {7, 64});
+TEST_P(DeviceColl, ByPackets) {
+  if (GetParam() == CollectiveKind::barrier) return;  // a barrier has no packets
+  run(of(Way::packets, 2, 1, 1), {1, 4, 8, 12, 100});
+  run(of(Way::packets, 3, 2, 2), {8, 52, 1000});
+  run(of(Way::packets, 6, 1, 2), {7, 64});
 }
 TEST_P(DeviceColl, ByMoves) {
   run(of(Way::moves, 2, 1, 1), {1, 4, 8, 12, 100});
@@ -348,20 +348,20 @@ TEST_P(DeviceColl, ByMoves) {
   run(of(Way::moves, 6, 1, 2), {7, 64});
 }
 TEST_P(DeviceColl, OfOneRank) {
-  if (GetParam() != CollectiveKind::barrier) run(of(Way::lines, 1, 2, 1), {4, 100});
+  if (GetParam() != CollectiveKind::barrier) run(of(Way::packets, 1, 2, 1), {4, 100});
   run(of(Way::moves, 1, 2, 1), {4, 100});
 }
 TEST_P(DeviceColl, StartedAndWaitedForApart) {
-  for (const Way way : {Way::lines, Way::moves}) {
-    if (way == Way::lines && GetParam() == CollectiveKind::barrier) continue;
+  for (const Way way : {Way::packets, Way::moves}) {
+    if (way == Way::packets && GetParam() == CollectiveKind::barrier) continue;
     Case test = of(way, 3, 2, 1);
     test.apart = true;
     run(test, {8, 100});
   }
 }
 TEST_P(DeviceColl, OfBuffersThatAreAlignedAsTheirElements) {
-  for (const Way way : {Way::lines, Way::moves}) {
-    if (way == Way::lines && GetParam() == CollectiveKind::barrier) continue;
+  for (const Way way : {Way::packets, Way::moves}) {
+    if (way == Way::packets && GetParam() == CollectiveKind::barrier) continue;
     for (const std::size_t skew : {4u, 8u}) {
       Case test = of(way, 2, 1, 2);
       test.skew = skew;
@@ -374,13 +374,13 @@ TEST_P(DeviceColl, StepsMayWrap) {
   test.first_step = ~Word{0} - 5;
   run(test, {8});
   if (GetParam() == CollectiveKind::barrier) return;
-  test.way = Way::lines;
+  test.way = Way::packets;
   run(test, {8});
 }
 
 TEST_P(DeviceColl, NamesWhoNeverComes) {
-  for (const Way way : {Way::lines, Way::moves}) {
-    if (way == Way::lines && GetParam() == CollectiveKind::barrier) continue;
+  for (const Way way : {Way::packets, Way::moves}) {
+    if (way == Way::packets && GetParam() == CollectiveKind::barrier) continue;
     Case test = of(way, 2, 1, 2);
     test.spec = spec_of(GetParam(), 2, 16, true);  // makes rank 1 the root of a broadcast
     test.limit_s = 0.1;
@@ -434,7 +434,7 @@ TEST(DeviceReduction, KeepsNansInEveryPlaceOfAPiece) {
   }
 }
 
-TEST(CollPlan, TakesLinesForFewBytes) {
+TEST(CollPlan, TakesPacketsForFewBytes) {
   const auto first = [](CollectiveKind kind, std::uint64_t bytes) {
     return cuda::collective_ways(spec_of(kind, 4, bytes, true)).front().name;
   };
@@ -453,7 +453,7 @@ TEST(CollPlan, CutsIntoSlicesWithoutGaps) {
   for (const std::uint64_t bytes : {4u, 16u, 60u, 1000u, 4096u}) {
     for (int ranks = 1; ranks <= 9; ++ranks) {
       const CollectiveSpec spec = spec_of(CollectiveKind::all_reduce, ranks, bytes, true);
-      std::vector<Line> memory(bytes / 16 + 1);
+      std::vector<Packet> memory(bytes / 16 + 1);
       auto* const data = reinterpret_cast<std::byte*>(memory.data());
       const std::vector<std::byte*> all(static_cast<std::size_t>(ranks), data);
       std::byte* next = data;

@@ -47,7 +47,7 @@ TEST(DeviceParts, ShareChunks) {
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937 random(seed.value());
   for (int round = 0; round < 300; ++round) {
-    const Units<device::Lines> units(random, &device::Lines::end_chunk);
+    const Units<device::LlPut> units(random, &device::LlPut::end_chunk);
     const Word parts = random_in(random, 1, 40);
     std::map<Unit, int> met;
     for (Word part = 0; part < parts; ++part) {
@@ -93,11 +93,11 @@ void run_parts_in_turn(DeviceRanks& ranks, const std::vector<Word>& parts) {
     ASSERT_TRUE(device::post_ready(chain, 1, block, false));
   });
   each_part([](const DeviceChain& chain, const HostBlock& block) {
-    ASSERT_TRUE(device::send_lines(chain, 1, HostWarp{block, false}));
+    ASSERT_TRUE(device::send_packets(chain, 1, HostWarp{block, false}));
     ASSERT_TRUE(device::send_stores(chain, 1, block, false));
   });
   each_part([](const DeviceChain& chain, const HostBlock& block) {
-    ASSERT_TRUE(device::receive_lines(chain, 1, HostWarp{block, false}));
+    ASSERT_TRUE(device::receive_packets(chain, 1, HostWarp{block, false}));
     ASSERT_TRUE(device::receive_stores(chain, 1, block));
   });
 }
@@ -110,7 +110,7 @@ TEST(DeviceParts, NeedNotBeAsManyAtBothEnds) {
     std::vector<DevicePut> puts;
     for (Word i = random_in(random, 1, 20); i > 0; --i) {
       const bool back = random_in(random, 0, 2) == 0;
-      const Carrier carrier = random_in(random, 0, 1) == 0 ? Carrier::lines : Carrier::stores;
+      const Carrier carrier = random_in(random, 0, 1) == 0 ? Carrier::packets : Carrier::stores;
       puts.push_back(random_device_put(random, back ? 1 : 0, back ? 0 : 1, carrier));
     }
     DeviceRanks ranks(2, puts);

@@ -24,9 +24,9 @@ struct Lane {
 
 // Memory that is aligned for the widest atom.
 struct Memory {
-  explicit Memory(std::size_t bytes) : lines(bytes / sizeof(device::Line) + 1) {}
-  std::byte* data() { return reinterpret_cast<std::byte*>(lines.data()); }
-  std::vector<device::Line> lines;
+  explicit Memory(std::size_t bytes) : packets(bytes / sizeof(device::Packet) + 1) {}
+  std::byte* data() { return reinterpret_cast<std::byte*>(packets.data()); }
+  std::vector<device::Packet> packets;
 };
 
 void fill(std::byte* memory, std::size_t bytes, unsigned seed) {
@@ -162,8 +162,8 @@ TEST(DevicePuts, OutsideTheTargetAreRefused) {
     EXPECT_EQ(parts.refusal.count, put.count);
     EXPECT_EQ(parts.refusal.held, put.rank == 0 ? 20u : put.rank == 1 ? 7u : 0u);
     for (Memory& memory : parts.memory) {
-      for (const device::Line& line : memory.lines)
-        ASSERT_EQ(line.low | line.high, 0u) << "something was stored";
+      for (const device::Packet& packet : memory.packets)
+        ASSERT_EQ(packet.low | packet.high, 0u) << "something was stored";
     }
   }
 }

@@ -11,8 +11,8 @@ namespace {
 constexpr std::byte untouched{0xee};
 constexpr Word chunk_bytes = device::words_per_chunk * sizeof(Word);
 
-std::byte* bytes_of(const std::vector<device::Line>& memory) {
-  return reinterpret_cast<std::byte*>(const_cast<device::Line*>(memory.data()));
+std::byte* bytes_of(const std::vector<device::Packet>& memory) {
+  return reinterpret_cast<std::byte*>(const_cast<device::Packet*>(memory.data()));
 }
 
 // Returns pitches that leave a gap of one atom behind each loop.
@@ -43,17 +43,17 @@ std::vector<std::size_t> places_of(const DevicePut& put, const device::Pitches& 
   return places;
 }
 
-std::vector<device::Line> memory_for(const std::vector<std::size_t>& places) {
-  const std::size_t bytes = places.empty() ? 1 : places.back() + 1 + sizeof(device::Line);
-  std::vector<device::Line> memory(bytes / sizeof(device::Line) + 1);
-  std::fill_n(bytes_of(memory), memory.size() * sizeof(device::Line), untouched);
+std::vector<device::Packet> memory_for(const std::vector<std::size_t>& places) {
+  const std::size_t bytes = places.empty() ? 1 : places.back() + 1 + sizeof(device::Packet);
+  std::vector<device::Packet> memory(bytes / sizeof(device::Packet) + 1);
+  std::fill_n(bytes_of(memory), memory.size() * sizeof(device::Packet), untouched);
   return memory;
 }
 
 }  // namespace
 
 DevicePut random_device_put(std::mt19937& random, int from, int to, Carrier carrier) {
-  const Word largest = carrier == Carrier::lines ? 3 : 4;
+  const Word largest = carrier == Carrier::packets ? 3 : 4;
   DevicePut put{.from = from, .to = to, .carrier = carrier};
   put.from_atom = Word{1} << random_in(random, 0, largest);
   put.to_atom = Word{1} << random_in(random, 0, largest);
@@ -77,8 +77,8 @@ PutMemory::PutMemory(const DevicePut& what, unsigned number, Word first_step) : 
   if (put.carrier == Carrier::stores) put.segments = (bytes_ + unit_bytes() - 1) / unit_bytes();
   source_ = memory_for(from_at_);
   target_ = memory_for(to_at_);
-  if (put.carrier == Carrier::lines) {
-    lines_.resize(2 * device::buffer_pitch(line_count()), device::Line{0, 0});
+  if (put.carrier == Carrier::packets) {
+    packets_.resize(2 * device::buffer_pitch(packet_count()), device::Packet{0, 0});
     acks_.resize(units(), first_step);
   } else {
     arrived_.resize(units(), first_step);
@@ -86,14 +86,14 @@ PutMemory::PutMemory(const DevicePut& what, unsigned number, Word first_step) : 
 }
 
 Word PutMemory::units() const {
-  return put.carrier == Carrier::lines ? (bytes_ + chunk_bytes - 1) / chunk_bytes : put.segments;
+  return put.carrier == Carrier::packets ? (bytes_ + chunk_bytes - 1) / chunk_bytes : put.segments;
 }
 
 Word PutMemory::word_count() const { return static_cast<Word>((bytes_ + sizeof(Word) - 1) / sizeof(Word)); }
-Word PutMemory::line_count() const { return device::lines_of_words(word_count()); }
+Word PutMemory::packet_count() const { return device::packets_of_words(word_count()); }
 
 Word PutMemory::unit_bytes() const {
-  if (put.carrier == Carrier::lines) return chunk_bytes;
+  if (put.carrier == Carrier::packets) return chunk_bytes;
   return (bytes_ / put.from_atom + put.segments - 1) / put.segments * put.from_atom;
 }
 
@@ -105,17 +105,17 @@ device::Loops PutMemory::loops(Word atom) const {
   return loops;
 }
 
-device::Lines PutMemory::lines(bool sending) const {
+device::LlPut PutMemory::packets(bool sending) const {
   const Word behind_gap = sending ? put.from_atom : put.to_atom;
   const Word atom = std::min<Word>(behind_gap, sizeof(Word));
   return {loops(atom),
           sending ? from_pitches_ : to_pitches_,
           bytes_of(sending ? source_ : target_) + behind_gap,
-          lines_.data(),
+          packets_.data(),
           acks_.data(),
           atom,
           word_count(),
-          line_count(),
+          packet_count(),
           units(),
           static_cast<Word>(sending ? put.to : put.from)};
 }
@@ -170,7 +170,7 @@ std::string PutMemory::wrong_byte(Word unit, Word step, Word lane, Word lanes) c
 }
 
 bool PutMemory::gaps_are_untouched() const {
-  std::vector<bool> written(target_.size() * sizeof(device::Line));
+  std::vector<bool> written(target_.size() * sizeof(device::Packet));
   for (const std::size_t at : to_at_) written[at] = true;
   for (std::size_t at = 0; at < written.size(); ++at) {
     if (!written[at] && bytes_of(target_)[at] != untouched) return false;
@@ -213,9 +213,9 @@ void DeviceRanks::add(PutMemory& memory) {
   DeviceRank& from = (*this)[memory.put.from];
   DeviceRank& to = (*this)[memory.put.to];
   Word first_out = 0, first_in = 0;
-  if (memory.put.carrier == Carrier::lines) {
-    first_out = append(from.lines_out, memory.lines(true), &device::Lines::end_chunk);
-    first_in = append(to.lines_in, memory.lines(false), &device::Lines::end_chunk);
+  if (memory.put.carrier == Carrier::packets) {
+    first_out = append(from.ll_out, memory.packets(true), &device::LlPut::end_chunk);
+    first_in = append(to.ll_in, memory.packets(false), &device::LlPut::end_chunk);
   } else {
     device::Stores stores = memory.stores();
     if (memory.put.carrier == Carrier::stores) {
@@ -236,13 +236,13 @@ void DeviceRanks::add(PutMemory& memory) {
 void DeviceRanks::link_up(Word first_step, double limit_s) {
   for (DeviceRank& rank : ranks_) {
     DeviceChain& chain = rank.chain;
-    fill(chain.lines_out, rank.lines_out);
-    fill(chain.lines_in, rank.lines_in);
+    fill(chain.ll_out, rank.ll_out);
+    fill(chain.ll_in, rank.ll_in);
     fill(chain.stores, rank.stores);
     fill(chain.arrivals, rank.arrivals);
     fill(chain.readies, rank.readies);
-    if (!rank.lines_out.empty()) chain.chunks_out = rank.lines_out.back().end_chunk;
-    if (!rank.lines_in.empty()) chain.chunks_in = rank.lines_in.back().end_chunk;
+    if (!rank.ll_out.empty()) chain.chunks_out = rank.ll_out.back().end_chunk;
+    if (!rank.ll_in.empty()) chain.chunks_in = rank.ll_in.back().end_chunk;
     if (!rank.stores.empty()) chain.segments_out = rank.stores.back().end_segment;
     if (!rank.arrivals.empty()) chain.segments_in = rank.arrivals.back().end_segment;
     rank.posted = first_step;

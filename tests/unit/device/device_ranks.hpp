@@ -10,20 +10,20 @@
 #include <string>
 #include <vector>
 
-#include "tca/device/lines.hpp"
+#include "tca/device/ll.hpp"
 #include "tca/device/stores.hpp"
 
 namespace tca::test {
 
 using device::Word;
 
-enum class Carrier { lines, stores, signal };
+enum class Carrier { packets, stores, signal };
 
 // A put of `run_bytes` times all counts. Each side has its own gaps and atoms; puts by stores use the smaller
 // atom.
 struct DevicePut {
   int from = 0, to = 1;
-  Carrier carrier = Carrier::lines;
+  Carrier carrier = Carrier::packets;
   Word run_bytes = 8;
   std::vector<Word> counts{};
   Word from_atom = 8, to_atom = 8;
@@ -127,7 +127,7 @@ class PutMemory {
  public:
   PutMemory(const DevicePut& put, unsigned number, Word first_step);
 
-  [[nodiscard]] device::Lines lines(bool sending) const;
+  [[nodiscard]] device::LlPut packets(bool sending) const;
   [[nodiscard]] device::Stores stores() const;
   [[nodiscard]] device::Arrivals arrivals() const;
   [[nodiscard]] Word units() const;  // chunks or segments
@@ -143,7 +143,7 @@ class PutMemory {
 
  private:
   [[nodiscard]] Word word_count() const;
-  [[nodiscard]] Word line_count() const;
+  [[nodiscard]] Word packet_count() const;
   [[nodiscard]] Word unit_bytes() const;
   [[nodiscard]] std::byte value(Word byte, Word step) const;
   [[nodiscard]] device::Loops loops(Word atom) const;
@@ -151,16 +151,16 @@ class PutMemory {
   unsigned number_;
   Word bytes_ = 0;
   device::Pitches from_pitches_, to_pitches_;
-  std::vector<std::size_t> from_at_, to_at_;   // place of each byte
-  std::vector<device::Line> source_, target_;  // used as plain memory; a Line is aligned to 16 bytes
-  mutable std::vector<device::Line> lines_;
+  std::vector<std::size_t> from_at_, to_at_;     // place of each byte
+  std::vector<device::Packet> source_, target_;  // used as plain memory; a Packet is aligned to 16 bytes
+  mutable std::vector<device::Packet> packets_;
   mutable std::vector<Word> acks_, arrived_;
 };
 
 // The chain of one rank and everything that it points to.
 struct DeviceRank {
   DeviceChain chain;
-  std::vector<device::Lines> lines_out, lines_in;
+  std::vector<device::LlPut> ll_out, ll_in;
   std::vector<device::Stores> stores;
   std::vector<device::Arrivals> arrivals;
   std::vector<device::Ready> readies;

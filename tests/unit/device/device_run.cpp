@@ -46,7 +46,7 @@ class DevicePart {
       return device::missing_acks(rank_.chain, step_, warp_) == device::no_link &&
              device::missing_permission(rank_.chain, step_, block_) == device::no_link;
     });
-    good_ = good_ && device::send_lines(rank_.chain, step_, warp_);
+    good_ = good_ && device::send_packets(rank_.chain, step_, warp_);
     good_ = block_.all(good_);
     good_ = good_ && device::send_stores(rank_.chain, step_, block_, false);
     if (!good_) ranks_.fail(name_ + "gave up in start " + std::to_string(step_));
@@ -54,10 +54,10 @@ class DevicePart {
 
   void wait() {
     look_until([this] {
-      return device::missing_lines(rank_.chain, step_, warp_) == device::no_link &&
+      return device::missing_packets(rank_.chain, step_, warp_) == device::no_link &&
              device::missing_stores(rank_.chain, step_, block_) == device::no_link;
     });
-    good_ = good_ && device::receive_lines(rank_.chain, step_, warp_);
+    good_ = good_ && device::receive_packets(rank_.chain, step_, warp_);
     good_ = block_.all(good_);
     good_ = good_ && device::receive_stores(rank_.chain, step_, block_);
     if (!good_) ranks_.fail(name_ + "gave up in wait " + std::to_string(step_));

@@ -83,7 +83,7 @@ TEST_P(Carriers, AtomsOfAnySize) {
 
 TEST_P(Carriers, RandomTraffic) {
   std::mt19937 random(seed_.value());
-  constexpr Carrier any_of[] = {Carrier::stores, Carrier::stores, Carrier::lines, Carrier::signal};
+  constexpr Carrier any_of[] = {Carrier::stores, Carrier::stores, Carrier::packets, Carrier::signal};
   for (int round = 0; round < 20; ++round) {
     const Word count = random_in(random, 2, 4);
     const auto any_rank = [&] { return static_cast<int>(random_in(random, 0, count - 1)); };

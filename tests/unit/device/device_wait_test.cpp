@@ -14,7 +14,7 @@ namespace {
 constexpr double limit_s = 0.15;
 constexpr Word fresh = 100;  // the last step before these tests
 
-// By lines, 392 bytes are a chunk and one line.
+// By packets, 392 bytes are a chunk and one packet.
 DevicePut put(int from, int to, Carrier carrier, Word run_bytes = 392) {
   return {.from = from, .to = to, .carrier = carrier, .run_bytes = run_bytes, .segments = 2};
 }
@@ -39,15 +39,15 @@ void expect_told(DeviceRanks& ranks, int rank, int silent, Word step) {
   }
 }
 
-TEST(DeviceWait, OfAReceiverOfLines) {
-  DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
+TEST(DeviceWait, OfAReceiverOfPackets) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::packets)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 3}}));
   expect_told(ranks, 1, 0, 101);
 }
 
 // The sender may run two steps ahead, and no further.
-TEST(DeviceWait, OfASenderOfLines) {
-  DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
+TEST(DeviceWait, OfASenderOfPackets) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::packets)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("start 103", ranks, {.parts = {3, 0}}));
   expect_told(ranks, 0, 1, 103);
 }
@@ -65,7 +65,7 @@ TEST(DeviceWait, OfASenderOfStores) {
 }
 
 TEST(DeviceWait, OfAWholeGrid) {
-  for (const Carrier carrier : {Carrier::lines, Carrier::stores, Carrier::signal}) {
+  for (const Carrier carrier : {Carrier::packets, Carrier::stores, Carrier::signal}) {
     DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, limit_s);
     EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 3}, .whole_grid = true}));
     expect_told(ranks, 1, 0, 101);
@@ -75,7 +75,7 @@ TEST(DeviceWait, OfAWholeGrid) {
 // A partner that comes some milliseconds late is reported as well. On a busy machine that happens, but not
 // every time.
 TEST(DeviceWait, TellsWhichOfSeveralIsMissing) {
-  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+  for (const Carrier carrier : {Carrier::packets, Carrier::stores}) {
     const std::vector<Word> only_rank_1{fresh, 101, fresh};
     std::vector<Word> told;
     for (int attempt = 0; attempt < 5 && told != only_rank_1; ++attempt) {
@@ -91,14 +91,14 @@ TEST(DeviceWait, TellsWhichOfSeveralIsMissing) {
 
 // Lanes with nothing to wait for must meet those that give up, which would otherwise wait for them for ever.
 TEST(DeviceWait, EndsOnAllLanes) {
-  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+  for (const Carrier carrier : {Carrier::packets, Carrier::stores}) {
     for (const bool share : {true, false}) {
       DeviceRanks ranks(2, {put(0, 1, carrier, 8)}, fresh, limit_s);
       EXPECT_TRUE(
           ends_in("wait 101", ranks, {.parts = {0, 2}, .steps = 1, .lanes = 3, .lanes_share = share}));
       expect_told(ranks, 1, 0, 101);
       DeviceRanks others(2, {put(0, 1, carrier, 8)}, fresh, limit_s);
-      const std::string call = carrier == Carrier::lines ? "start 103" : "start 101";
+      const std::string call = carrier == Carrier::packets ? "start 103" : "start 101";
       EXPECT_TRUE(ends_in(call, others, {.parts = {2, 0}, .lanes = 3, .lanes_share = share}));
       expect_told(others, 0, 1, call == "start 103" ? 103 : 101);
     }
@@ -117,7 +117,7 @@ TEST(DeviceWait, OfAPartThatIsAhead) {
 
 // The wait ends long before the time limit, and the host learns which partner it was.
 TEST(DeviceWait, EndsWhenThePartnerIsGone) {
-  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+  for (const Carrier carrier : {Carrier::packets, Carrier::stores}) {
     for (const bool sends : {true, false}) {
       const int lonely = sends ? 0 : 1, gone = 1 - lonely;
       DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
@@ -128,12 +128,12 @@ TEST(DeviceWait, EndsWhenThePartnerIsGone) {
       EXPECT_NE(ranks.run({.parts = sends ? std::vector<Word>{3, 0} : std::vector<Word>{0, 3},
                            .first_step = fresh}),
                 "");
-      expect_told(ranks, lonely, gone, sends && carrier == Carrier::lines ? 103 : 101);
+      expect_told(ranks, lonely, gone, sends && carrier == Carrier::packets ? 103 : 101);
     }
   }
 }
 
-// The wait may since have found the last line of the partner that is gone. A wait for other ranks then has
+// The wait may since have found the last packet of the partner that is gone. A wait for other ranks then has
 // its full time limit.
 TEST(DeviceWait, BeginsAnewOnceWhatThePartnerLeftHasCome) {
   Word abort = 0, gave_up = 0, over = 0;
@@ -149,7 +149,7 @@ TEST(DeviceWait, BeginsAnewOnceWhatThePartnerLeftHasCome) {
 
 // These steps were put on the stream before the host learnt that nobody answered the first one.
 TEST(DeviceWait, EndsBehindAWaitThatWasInVain) {
-  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+  for (const Carrier carrier : {Carrier::packets, Carrier::stores}) {
     for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
       DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
       for (const int rank : {0, 1}) ranks[rank].over = 1;
@@ -160,7 +160,7 @@ TEST(DeviceWait, EndsBehindAWaitThatWasInVain) {
 }
 
 TEST(DeviceWait, EndsWhenTheWorldHasMetAnError) {
-  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+  for (const Carrier carrier : {Carrier::packets, Carrier::stores}) {
     for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
       DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
       std::jthread host([&ranks] {

@@ -1,5 +1,5 @@
-// Tests the numbers that every part of a device chain computes for itself: positions of atoms, tags of lines,
-// and steps.
+// Tests the numbers that every part of a device chain computes for itself: positions of atoms, tags of
+// packets, and steps.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace tca::test {
 namespace {
 
 using device::Divisor;
-using device::Line;
 using device::Loops;
+using device::Packet;
 using device::Pitches;
 using device::Position;
 using device::Word;
@@ -127,7 +127,7 @@ TEST(Loops, WalkARunOfAnyLength) {
   }
 }
 
-TEST(Lines, BringTheirDataAndStep) {
+TEST(Packets, BringTheirDataAndStep) {
   const Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937_64 random(seed.value());
@@ -135,41 +135,41 @@ TEST(Lines, BringTheirDataAndStep) {
     const Word words[] = {static_cast<Word>(random()), static_cast<Word>(random()),
                           static_cast<Word>(random())};
     const auto step = static_cast<Word>(random());
-    const Line line = device::make_line(words, step);
-    ASSERT_TRUE(device::carries(line, step));
-    for (Word k = 0; k < device::words_per_line; ++k) ASSERT_EQ(device::word_of(line, k), words[k]);
+    const Packet packet = device::Packet::of(words, step);
+    ASSERT_TRUE(packet.carries(step));
+    for (Word k = 0; k < device::Packet::words; ++k) ASSERT_EQ(packet.word(k), words[k]);
     const Word other = step ^ (1u << (random() % 32));
-    ASSERT_FALSE(device::carries(line, other));
+    ASSERT_FALSE(packet.carries(other));
     const std::uint64_t value = random();
-    ASSERT_TRUE(device::carries(device::make_line(value, step), step));
-    ASSERT_FALSE(device::carries(device::make_line(value, other), step));
-    ASSERT_EQ(device::data_of(device::make_line(value, step)), value);
+    ASSERT_TRUE(device::Packet::of(value, step).carries(step));
+    ASSERT_FALSE(device::Packet::of(value, other).carries(step));
+    ASSERT_EQ(device::Packet::of(value, step).data(), value);
   }
 }
 
-TEST(Lines, AreNotThereInFreshMemory) {
-  EXPECT_FALSE(device::carries(Line{0, 0}, 1));
-  EXPECT_FALSE(device::carries(Line{0, 0}, 2));
+TEST(Packets, AreNotThereInFreshMemory) {
+  EXPECT_FALSE(Packet{}.carries(1));
+  EXPECT_FALSE(Packet{}.carries(2));
 }
 
-// Every word of a put lies in one line, and there are no more lines than that takes.
-TEST(Lines, HoldTheWordsOfAPut) {
+// Every word of a put lies in one packet, and there are no more packets than that takes.
+TEST(Packets, HoldTheWordsOfAPut) {
   constexpr Word chunks = 3;
   for (Word words = 1; words <= chunks * device::words_per_chunk; ++words) {
     std::vector<int> times(words);
-    Word lines = 0;
+    Word packets = 0;
     for (Word chunk = 0; chunk < chunks; ++chunk) {
-      for (Word lane = 0; lane < device::lines_per_chunk; ++lane) {
-        for (Word k = 0; k < device::words_per_line; ++k) {
+      for (Word lane = 0; lane < device::packets_per_chunk; ++lane) {
+        for (Word k = 0; k < device::Packet::words; ++k) {
           const Word word = device::word_in_put(chunk, lane, k);
           if (word >= words) continue;
           ++times[word];
-          lines = chunk * device::lines_per_chunk + lane + 1;
+          packets = chunk * device::packets_per_chunk + lane + 1;
         }
       }
     }
     ASSERT_EQ(times, std::vector<int>(words, 1));
-    ASSERT_EQ(device::lines_of_words(words), lines);
+    ASSERT_EQ(device::packets_of_words(words), packets);
   }
 }
 

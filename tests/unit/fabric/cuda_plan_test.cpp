@@ -58,12 +58,12 @@ TEST(Units, CoverEveryByte) {
   EXPECT_EQ(segments_of(std::uint64_t{1} << 30), 128u);
 }
 
-TEST(Lines, TakeTwoBuffersOfSixteenBytesForTwelve) {
-  EXPECT_EQ(line_bytes(4), 256u);  // whole cache lines of the L2
-  EXPECT_EQ(line_bytes(384), 2 * 512u);
-  EXPECT_EQ(line_bytes(385), 2 * 512u + 256);
-  EXPECT_EQ(line_bytes(384 << 20), std::uint64_t{1024} << 20);
-  EXPECT_EQ(line_bytes(std::uint64_t{384} << 30), std::uint64_t{1} << 40);
+TEST(Packets, TakeTwoBuffersOfSixteenBytesForTwelve) {
+  EXPECT_EQ(packet_bytes(4), 256u);  // whole cache lines of the L2
+  EXPECT_EQ(packet_bytes(384), 2 * 512u);
+  EXPECT_EQ(packet_bytes(385), 2 * 512u + 256);
+  EXPECT_EQ(packet_bytes(384 << 20), std::uint64_t{1024} << 20);
+  EXPECT_EQ(packet_bytes(std::uint64_t{384} << 30), std::uint64_t{1} << 40);
 }
 
 constexpr std::size_t inbox_bytes = std::size_t{128} << 20;
@@ -74,24 +74,24 @@ class AllToAll {
  public:
   explicit AllToAll(std::size_t ranks) : others_(ranks - 1) {}
 
-  // Returns how many of the puts to one rank, and so from one rank, go by lines, or nothing when the inbox
+  // Returns how many of the puts to one rank, and so from one rank, go by packets, or nothing when the inbox
   // has no room for the chain.
   std::optional<int> commit(std::uint64_t bytes, int puts = 1) {
-    const std::uint64_t most = room_for_lines(inbox_.largest(), others_);
-    int by_lines = 0;
-    for (std::uint64_t besides = line_bytes(bytes); by_lines < puts && besides <= most;
-         besides += line_bytes(bytes))
-      ++by_lines;
+    const std::uint64_t most = room_for_packets(inbox_.largest(), others_);
+    int by_packets = 0;
+    for (std::uint64_t besides = packet_bytes(bytes); by_packets < puts && besides <= most;
+         besides += packet_bytes(bytes))
+      ++by_packets;
     constexpr std::size_t counters = 1032;
     bool fits = inbox_.take(counters).has_value();
     for (std::size_t put = 0; put < others_ * static_cast<std::size_t>(puts); ++put) {
-      const bool lines = put < others_ * static_cast<std::size_t>(by_lines);
+      const bool packets = put < others_ * static_cast<std::size_t>(by_packets);
       // Room for what comes in, and for the acknowledgements of what goes out.
-      fits = fits && inbox_.take(lines ? line_bytes(bytes) : sizeof(Word) * segments_of(bytes)) &&
-             inbox_.take(sizeof(Word) * (lines ? chunks_of(bytes) : 1));
+      fits = fits && inbox_.take(packets ? packet_bytes(bytes) : sizeof(Word) * segments_of(bytes)) &&
+             inbox_.take(sizeof(Word) * (packets ? chunks_of(bytes) : 1));
     }
     if (!fits) return std::nullopt;
-    return by_lines;
+    return by_packets;
   }
 
  private:
@@ -99,7 +99,7 @@ class AllToAll {
   Arena inbox_{inbox_bytes};
 };
 
-TEST(Lines, LeaveRoomForChainsThatComeLater) {
+TEST(Packets, LeaveRoomForChainsThatComeLater) {
   for (const std::uint64_t mebibytes : {1u, 2u, 4u}) {
     AllToAll ranks(8);
     for (int chain = 0; chain < 50; ++chain) {
@@ -110,7 +110,7 @@ TEST(Lines, LeaveRoomForChainsThatComeLater) {
 }
 
 // Commits any chains, few enough for the room reserved for the words that every chain needs.
-TEST(Lines, AreNotWhatAnInboxRunsOutOf) {
+TEST(Packets, AreNotWhatAnInboxRunsOutOf) {
   const test::Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937 random(seed.value());
@@ -122,7 +122,7 @@ TEST(Lines, AreNotWhatAnInboxRunsOutOf) {
   }
 }
 
-TEST(Lines, CarryLargeFacesOfFewRanks) {
+TEST(Packets, CarryLargeFacesOfFewRanks) {
   EXPECT_EQ(AllToAll(2).commit(4 << 20, 2), 2);
   EXPECT_EQ(AllToAll(8).commit(1 << 20), 1);
   EXPECT_EQ(AllToAll(8).commit(2 << 20), 0);

@@ -42,9 +42,9 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
               runner.inbox.over()} {
   const CollectivePlace place = place_of(task, control.rank());
   if (task.way == kernel_ll) {
-    grid_ = grid_of(lines_grid(task.spec, runner.block_limit));
+    grid_ = grid_of(packets_grid(task.spec, runner.block_limit));
     const bool broadcasts = task.spec.kind == CollectiveKind::broadcast;
-    set_up(plan_lines(task.spec, place), broadcasts ? task.spec.root : nobody, control);
+    set_up(plan_packets(task.spec, place), broadcasts ? task.spec.root : nobody, control);
   } else {
     grid_ = grid_of(moves_grid(task.spec, runner.block_limit));
     set_up(plan_moves(task.spec, place), control);
@@ -70,25 +70,25 @@ std::vector<std::uint64_t> CudaCollective::exchange_room(control::Control& contr
   return all;
 }
 
-// The room holds two sets of lines from each rank, a broadcast's acknowledgements by block and rank, and this
-// rank's counts.
-void CudaCollective::set_up(device::CollectiveLines lines, int root, control::Control& control) {
-  const std::size_t pitch = device::buffer_pitch(lines.lines());
-  const std::size_t line_bytes = 2 * lines.size * pitch * sizeof(device::Line);
-  const std::size_t ack_bytes = std::size_t{grid_.blocks} * lines.size * sizeof(Word);
+// The room holds two sets of packets from each rank, a broadcast's acknowledgements by block and rank, and
+// this rank's counts.
+void CudaCollective::set_up(device::CollectivePackets packets, int root, control::Control& control) {
+  const std::size_t pitch = device::buffer_pitch(packets.packets());
+  const std::size_t packet_bytes = 2 * packets.size * pitch * sizeof(device::Packet);
+  const std::size_t ack_bytes = std::size_t{grid_.blocks} * packets.size * sizeof(Word);
   const std::vector<std::uint64_t> at =
-      exchange_room(control, line_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
+      exchange_room(control, packet_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
   for (std::size_t rank = 0; rank < at.size(); ++rank)
-    lines.theirs[rank] =
-        runner_.inbox.at<device::Line>(static_cast<int>(rank), at[rank]) + 2 * pitch * lines.rank;
-  const std::uint64_t mine = at[lines.rank];
-  lines.mine = runner_.inbox.own<device::Line>(mine);
+    packets.theirs[rank] =
+        runner_.inbox.at<device::Packet>(static_cast<int>(rank), at[rank]) + 2 * pitch * packets.rank;
+  const std::uint64_t mine = at[packets.rank];
+  packets.mine = runner_.inbox.own<device::Packet>(mine);
   if (root != nobody)
-    lines.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + line_bytes);
-  lines.steps = runner_.inbox.own<Word>(mine + line_bytes + ack_bytes);
-  lines.count = lines.steps + grid_.blocks;
-  lines.limits = limits_;
-  view_ = lines;
+    packets.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + packet_bytes);
+  packets.steps = runner_.inbox.own<Word>(mine + packet_bytes + ack_bytes);
+  packets.count = packets.steps + grid_.blocks;
+  packets.limits = limits_;
+  view_ = packets;
 }
 
 // The room holds the flags "ready" and the flags "done" by block, each by sender, and this rank's counts.
@@ -106,8 +106,8 @@ void CudaCollective::set_up(device::CollectiveMoves moves, control::Control& con
 }
 
 void CudaCollective::launch(Phase phase, Done done, cudaStream_t stream) const {
-  if (const auto* lines = std::get_if<device::CollectiveLines>(&view_)) {
-    launch_lines(*lines, reduction_, phase, grid_, done, stream);
+  if (const auto* packets = std::get_if<device::CollectivePackets>(&view_)) {
+    launch_packets(*packets, reduction_, phase, grid_, done, stream);
   } else {
     launch_moves(std::get<device::CollectiveMoves>(view_), reduction_, phase, grid_, done, stream);
   }

@@ -1,4 +1,4 @@
-// A collective that kernels run: by lines when it is small, by moves otherwise.
+// A collective that kernels run: by packets when it is small, by moves otherwise.
 #pragma once
 
 #include <functional>
@@ -49,7 +49,7 @@ class CudaCollective final : public fabric::Collective {
 
  private:
   std::vector<std::uint64_t> exchange_room(control::Control& control, std::size_t bytes);
-  void set_up(device::CollectiveLines lines, int root, control::Control& control);
+  void set_up(device::CollectivePackets packets, int root, control::Control& control);
   void set_up(device::CollectiveMoves moves, control::Control& control);
   void launch(Phase phase, Done done, cudaStream_t stream) const;
   void launch_on(Phase phase, cudaStream_t stream) const;
@@ -61,7 +61,7 @@ class CudaCollective final : public fabric::Collective {
   Room room_;
   Grid grid_;
   device::WaitLimits limits_;
-  std::variant<device::CollectiveLines, device::CollectiveMoves> view_;
+  std::variant<device::CollectivePackets, device::CollectiveMoves> view_;
   // These serve the steps that the host itself starts.
   Word* done_ = nullptr;  // pinned: the ticket of the last step that has finished
   Word ticket_ = 0;       // of the last step that has been started

@@ -8,8 +8,8 @@ namespace tca::cuda {
 
 namespace {
 
-using device::CollectiveLines;
 using device::CollectiveMoves;
+using device::CollectivePackets;
 
 // Called once the block has done its part of a step; `good` says that all of it is in place.
 template <class Collective>
@@ -25,13 +25,13 @@ __device__ void end_step(const Collective& all, Word step, bool good, Done done,
 
 template <class Kind>
 __global__ void __launch_bounds__(256, 1)
-    lines_kernel(const __grid_constant__ CollectiveLines all, Phase phase, Done done) {
+    packets_kernel(const __grid_constant__ CollectivePackets all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
   wait_for_previous_kernel();
   const Word step = all.steps[block.part()] + 1;
-  const bool sent = phase == Phase::wait || send_collective_lines(all, step, block);
+  const bool sent = phase == Phase::wait || send_collective_packets(all, step, block);
   if (phase == Phase::start) return;
-  const bool good = device::receive_collective_lines<Kind>(all, step, block, sent);
+  const bool good = device::receive_collective_packets<Kind>(all, step, block, sent);
   end_step(all, step, good, done, block);
 }
 
@@ -61,17 +61,17 @@ __global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldV
 }
 
 struct Kernels {
-  void (*lines)(CollectiveLines, Phase, Done);
+  void (*packets)(CollectivePackets, Phase, Done);
   void (*moves)(CollectiveMoves, Phase, Done);
   void (*fold_aligned)(FoldView) = nullptr;
   void (*fold)(FoldView) = nullptr;
 };
 
 template <class Kind>
-constexpr Kernels kernels{lines_kernel<Kind>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
+constexpr Kernels kernels{packets_kernel<Kind>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
                           fold_kernel<Kind, typename Kind::Element>};
 template <>
-constexpr Kernels kernels<device::Copying>{lines_kernel<device::Copying>, moves_kernel<device::Copying>};
+constexpr Kernels kernels<device::Copying>{packets_kernel<device::Copying>, moves_kernel<device::Copying>};
 
 template <class T>
 Kernels kernels_of(ReduceOp op) {
@@ -105,9 +105,9 @@ Kernels kernels_of(MaybeReduction reduction) {
 
 }  // namespace
 
-void launch_lines(const CollectiveLines& lines, MaybeReduction reduction, Phase phase, Grid grid, Done done,
-                  cudaStream_t stream) {
-  launch("running a collective", kernels_of(reduction).lines, grid, stream, lines, phase, done);
+void launch_packets(const CollectivePackets& packets, MaybeReduction reduction, Phase phase, Grid grid,
+                    Done done, cudaStream_t stream) {
+  launch("running a collective", kernels_of(reduction).packets, grid, stream, packets, phase, done);
 }
 
 void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid, Done done,
@@ -132,7 +132,7 @@ void load_collective_kernels() {
   for (const MaybeReduction& reduction : all) {
     const Kernels of_kind = kernels_of(reduction);
     for (const void* kernel :
-         {reinterpret_cast<const void*>(of_kind.lines), reinterpret_cast<const void*>(of_kind.moves),
+         {reinterpret_cast<const void*>(of_kind.packets), reinterpret_cast<const void*>(of_kind.moves),
           reinterpret_cast<const void*>(of_kind.fold_aligned), reinterpret_cast<const void*>(of_kind.fold)}) {
       if (kernel != nullptr)
         check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");

@@ -5,8 +5,8 @@
 
 #include "fabric/collective.hpp"
 #include "fabric/cuda/kernels.hpp"
-#include "tca/device/collective_lines.hpp"
 #include "tca/device/collective_moves.hpp"
+#include "tca/device/collective_packets.hpp"
 
 namespace tca::cuda {
 
@@ -16,8 +16,8 @@ enum class Phase : std::uint8_t { start, wait, run };
 
 using MaybeReduction = std::optional<fabric::Reduction>;
 
-void launch_lines(const device::CollectiveLines& lines, MaybeReduction reduction, Phase phase, Grid grid,
-                  Done done, cudaStream_t stream);
+void launch_packets(const device::CollectivePackets& packets, MaybeReduction reduction, Phase phase,
+                    Grid grid, Done done, cudaStream_t stream);
 void launch_moves(const device::CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid,
                   Done done, cudaStream_t stream);
 

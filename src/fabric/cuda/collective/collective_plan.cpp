@@ -9,16 +9,16 @@ namespace {
 using device::CollectiveMoves;
 using fabric::CollectiveSpec;
 
-// The most data that all ranks together send as lines. Lines need room for four times their data from every
+// The most data that all ranks together send as packets. LlPut need room for four times their data from every
 // rank as long as the collective lives.
-constexpr std::uint64_t most_line_bytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t most_packet_bytes = std::uint64_t{2} << 20;
 
-// The time of a kernel in a graph, with one trip for lines or three for flags, loads and stores, and the rate
-// at which a GPU sends. Lines are half data and are stored one by one, and the more ranks send them, the
+// The time of a kernel in a graph, with one trip for packets or three for flags, loads and stores, and the
+// rate at which a GPU sends. LlPut are half data and are stored one by one, and the more ranks send them, the
 // longer it takes to look for each. The figures are those of two H100s
 // (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
-constexpr double lines_us = 2.4, moves_us = 7.8;
-constexpr double lines_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
+constexpr double packets_us = 2.4, moves_us = 7.8;
+constexpr double packets_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
 
 constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
 
@@ -171,22 +171,22 @@ std::vector<fabric::CollectiveWay> collective_ways(const CollectiveSpec& spec) {
   if (spec.ranks > static_cast<int>(device::max_ranks)) return {};
   std::vector<fabric::CollectiveWay> ways;
   const double by_moves = moves_us + bytes_sent(spec) / moves_bytes_per_us;
-  ways.push_back({kernel_direct, spec.kind == CollectiveKind::barrier ? lines_us : by_moves});
+  ways.push_back({kernel_direct, spec.kind == CollectiveKind::barrier ? packets_us : by_moves});
   if (spec.kind == CollectiveKind::barrier ||
-      spec.block_bytes * static_cast<std::uint64_t>(spec.ranks) > most_line_bytes)
+      spec.block_bytes * static_cast<std::uint64_t>(spec.ranks) > most_packet_bytes)
     return ways;
-  const double by_lines =
-      lines_us + static_cast<double>(spec.block_bytes) * (spec.ranks - 1) * spec.ranks / lines_bytes_per_us;
-  ways.insert(by_lines < by_moves ? ways.begin() : ways.end(), {kernel_ll, by_lines});
+  const double by_packets = packets_us + static_cast<double>(spec.block_bytes) * (spec.ranks - 1) *
+                                             spec.ranks / packets_bytes_per_us;
+  ways.insert(by_packets < by_moves ? ways.begin() : ways.end(), {kernel_ll, by_packets});
   return ways;
 }
 
-CollectiveGrid lines_grid(const CollectiveSpec& spec, unsigned limit) {
+CollectiveGrid packets_grid(const CollectiveSpec& spec, unsigned limit) {
   constexpr unsigned warp = 32, most_threads = 256;
-  const auto lines =
-      static_cast<unsigned>((spec.block_bytes + device::bytes_per_line - 1) / device::bytes_per_line);
-  const unsigned threads = std::clamp((lines + warp - 1) / warp * warp, warp, most_threads);
-  return {std::clamp((lines + threads - 1) / threads, 1u, limit), threads};
+  const auto packets =
+      static_cast<unsigned>((spec.block_bytes + device::piece_bytes - 1) / device::piece_bytes);
+  const unsigned threads = std::clamp((packets + warp - 1) / warp * warp, warp, most_threads);
+  return {std::clamp((packets + threads - 1) / threads, 1u, limit), threads};
 }
 
 CollectiveGrid moves_grid(const CollectiveSpec& spec, unsigned limit) {
@@ -197,27 +197,27 @@ CollectiveGrid moves_grid(const CollectiveSpec& spec, unsigned limit) {
   return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, limit)), threads};
 }
 
-device::CollectiveLines plan_lines(const CollectiveSpec& spec, const CollectivePlace& place) {
+device::CollectivePackets plan_packets(const CollectiveSpec& spec, const CollectivePlace& place) {
   const auto me = static_cast<std::uint64_t>(place.rank);
   const std::uint64_t block = spec.block_bytes;
   const bool broadcasts = spec.kind == CollectiveKind::broadcast;
   const bool gathers = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::all_to_all;
   const bool scatters =
       spec.kind == CollectiveKind::reduce_scatter || spec.kind == CollectiveKind::all_to_all;
-  device::CollectiveLines lines;
-  lines.rank = to_word(me);
-  lines.size = static_cast<Word>(spec.ranks);
-  lines.first_sender = broadcasts ? static_cast<Word>(spec.root) : 0;
-  lines.end_sender = broadcasts ? lines.first_sender + 1 : lines.size;
-  lines.bytes = to_word(block);
-  lines.keeps_own = spec.in_place;
-  lines.input = place.input;
-  lines.output = place.outputs[me];
-  if (spec.kind == CollectiveKind::reduce_scatter && spec.in_place) lines.output += me * block;
-  if (scatters) lines.input_pitch = block;
-  if (gathers) lines.output_pitch = block;
-  lines.atom_bytes = common_atom(8, {block, number(lines.input), number(lines.output)});
-  return lines;
+  device::CollectivePackets packets;
+  packets.rank = to_word(me);
+  packets.size = static_cast<Word>(spec.ranks);
+  packets.first_sender = broadcasts ? static_cast<Word>(spec.root) : 0;
+  packets.end_sender = broadcasts ? packets.first_sender + 1 : packets.size;
+  packets.bytes = to_word(block);
+  packets.keeps_own = spec.in_place;
+  packets.input = place.input;
+  packets.output = place.outputs[me];
+  if (spec.kind == CollectiveKind::reduce_scatter && spec.in_place) packets.output += me * block;
+  if (scatters) packets.input_pitch = block;
+  if (gathers) packets.output_pitch = block;
+  packets.atom_bytes = common_atom(8, {block, number(packets.input), number(packets.output)});
+  return packets;
 }
 
 device::CollectiveMoves plan_moves(const CollectiveSpec& spec, const CollectivePlace& place) {

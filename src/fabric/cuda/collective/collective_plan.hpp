@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fabric/collective.hpp"
-#include "tca/device/collective_lines.hpp"
 #include "tca/device/collective_moves.hpp"
+#include "tca/device/collective_packets.hpp"
 
 namespace tca::cuda {
 
@@ -21,7 +21,7 @@ std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec&
 struct CollectiveGrid {
   unsigned blocks = 1, threads = 32;
 };
-CollectiveGrid lines_grid(const fabric::CollectiveSpec& spec, unsigned limit);
+CollectiveGrid packets_grid(const fabric::CollectiveSpec& spec, unsigned limit);
 CollectiveGrid moves_grid(const fabric::CollectiveSpec& spec, unsigned limit);
 
 // The addresses of the buffers: this rank's own input, and every rank's input and output.
@@ -31,8 +31,8 @@ struct CollectivePlace {
   std::vector<std::byte*> inputs, outputs;
 };
 
-// These fill in everything except signals, lines and limits.
-device::CollectiveLines plan_lines(const fabric::CollectiveSpec& spec, const CollectivePlace& place);
+// These fill in everything except signals, packets and limits.
+device::CollectivePackets plan_packets(const fabric::CollectiveSpec& spec, const CollectivePlace& place);
 device::CollectiveMoves plan_moves(const fabric::CollectiveSpec& spec, const CollectivePlace& place);
 
 }  // namespace tca::cuda

@@ -11,7 +11,7 @@ namespace {
 
 // The offsets of a rank's parts of a team in its inbox.
 struct Place {
-  std::uint64_t lines = 0, raised = 0;
+  std::uint64_t packets = 0, raised = 0;
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
                  std::numeric_limits<Word>::max());
     }
     waiting = team->room.take_words(size + 1);
-    mine.lines = team->room.take(2 * size * max_values * sizeof(device::Line));
+    mine.packets = team->room.take(2 * size * max_values * sizeof(device::Packet));
     mine.raised = team->room.take((3 * size + 1) * sizeof(Word));
     check(cudaStreamSynchronize(stream), "clearing signals");
     return base::Writer().put(mine).blob();
@@ -64,11 +64,11 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   int rank = 0;
   for (const base::Blob& theirs : places) {
     const auto place = base::Reader(theirs).get<Place>();
-    view.theirs[rank] = inbox.at<device::Line>(rank, place.lines) + me * 2 * max_values;
+    view.theirs[rank] = inbox.at<device::Packet>(rank, place.packets) + me * 2 * max_values;
     view.raise[rank] = inbox.at<Word>(rank, place.raised) + me;
     ++rank;
   }
-  view.mine = inbox.own<device::Line>(mine.lines);
+  view.mine = inbox.own<device::Packet>(mine.packets);
   view.raised = inbox.own<Word>(mine.raised);
   view.sent = view.raised + size;
   view.seen = view.sent + size;

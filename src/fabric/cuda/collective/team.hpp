@@ -1,4 +1,4 @@
-// The signals and lines behind a team.
+// The signals and packets behind a team.
 #pragma once
 
 #include <chrono>

@@ -21,28 +21,28 @@ class EngineWarp {
   }
 };
 
-// The calls come in the order of PolledPart. A chain that `has_only_own_lines` has calls of its own for the
+// The calls come in the order of PolledPart. A chain that `has_only_own_packets` has calls of its own for the
 // same, which may be mixed with the others:
 //
 //   chain.read_step();
-//   while (!chain.try_start_own_lines()) ...;
+//   while (!chain.try_start_own_packets()) ...;
 //   chain.keep_step();
-//   while (!chain.try_wait_own_lines()) ...;
+//   while (!chain.try_wait_own_packets()) ...;
 //   chain.acknowledge();
 class CarriedChain : public PolledPart<EngineWarp> {
  public:
   __device__ explicit CarriedChain(const DeviceChain& chain) : PolledPart(chain, EngineWarp(), true) {}
 
-  // Whether all that the chain is to this warp is one line a lane each way. The calls below then take fewer
+  // Whether all that the chain is to this warp is one packet a lane each way. The calls below then take fewer
   // instructions.
-  __device__ bool has_only_own_lines() const { return sends_own_line_ != 0 && receives_own_line_ != 0; }
-  __device__ bool try_start_own_lines() {
+  __device__ bool has_only_own_packets() const { return sends_own_packet_ != 0 && receives_own_packet_ != 0; }
+  __device__ bool try_start_own_packets() {
     if (!begun_) ++step_;
     begun_ = !EngineWarp::all(out_.missing_ack(step_) == device::no_link);
     if (!begun_) out_.send_now(step_, device::Warp(group_));
     return !begun_;
   }
-  __device__ bool try_wait_own_lines() {
+  __device__ bool try_wait_own_packets() {
     return in_.try_receive(step_, device::Warp(group_)) == device::no_link;
   }
 

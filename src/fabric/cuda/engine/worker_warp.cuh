@@ -49,7 +49,7 @@ class WorkerWarp {
     last_busy_block_ = workers_.last_busy_block;
     is_busy_ = warp() % workers_in_group < busy_warps_;
     new (&chain_) CarriedChain(workers_.chain());
-    has_only_own_lines_ = busy_warps_ == 1 && last_busy_block_ == 0 && chain_.has_only_own_lines();
+    has_only_own_packets_ = busy_warps_ == 1 && last_busy_block_ == 0 && chain_.has_only_own_packets();
   }
 
   // Runs a step; false when the engine is to end instead.
@@ -57,19 +57,19 @@ class WorkerWarp {
     began_ns_ = 0;
     reports_missing_ = false;
     polls_ = 1;
-    return has_only_own_lines_ ? carry_own_lines() : carry_whole();
+    return has_only_own_packets_ ? carry_own_packets() : carry_whole();
   }
 
-  // This is `carry_whole` for a chain of one line a lane, in few instructions: nearly all of a step's have
+  // This is `carry_whole` for a chain of one packet a lane, in few instructions: nearly all of a step's have
   // left the instruction cache since the step before. On two H100s 8 bytes take 4.2 us this way and 4.75 by
   // `carry_whole`.
-  __device__ bool carry_own_lines() {
-    for (; !chain_.try_start_own_lines(); ++polls_) {
+  __device__ bool carry_own_packets() {
+    for (; !chain_.try_start_own_packets(); ++polls_) {
       if (!keeps_trying()) return give_up();
       if (reports_missing_ && chain_.try_start(true)) break;
     }
     bool has_kept = false;
-    for (; !chain_.try_wait_own_lines(); ++polls_) {
+    for (; !chain_.try_wait_own_packets(); ++polls_) {
       if (!has_kept) chain_.keep_step();  // while what was sent is on its way
       has_kept = true;
       if (!keeps_trying()) return give_up();
@@ -173,7 +173,7 @@ class WorkerWarp {
   Word preparation_ = 0;                       // the work item's for which `chain_` was prepared
   Word busy_warps_ = 0, last_busy_block_ = 0;  // the WorkerGroup's, kept in registers
   bool is_busy_ = false;                       // whether this warp has any units of the chain
-  bool has_only_own_lines_ = false;            // whether `carry_own_lines` does for the whole chain
+  bool has_only_own_packets_ = false;          // whether `carry_own_packets` does for the whole chain
   CarriedChain chain_;
   Word polls_ = 0;
   std::uint64_t began_ns_ = 0;    // 0 until the clock has been looked at

@@ -1,5 +1,5 @@
 // Hands out pieces of memory by their offsets. Arenas manage the device memory into which other ranks write
-// signals and lines, and the pinned host memory through which kernels talk to the host.
+// signals and packets, and the pinned host memory through which kernels talk to the host.
 #pragma once
 
 #include <cstddef>

@@ -66,7 +66,7 @@ std::uint64_t Inbox::take(std::size_t bytes) {
   const std::optional<std::uint64_t> offset = device_room_.take(bytes);
   if (!offset) {
     base::fail(Errc::out_of_memory, {.rank = rank_},
-               "rank {} has no {} bytes left for signals and lines in its {} MiB on GPU {}; destroy chains "
+               "rank {} has no {} bytes left for signals and packets in its {} MiB on GPU {}; destroy chains "
                "that are not needed any more, or route fewer puts over ll",
                rank_, bytes, capacity >> 20, device_);
   }

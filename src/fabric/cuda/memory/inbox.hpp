@@ -1,7 +1,7 @@
 // A rank's inbox: the memory that its kernels wait on and its partners' kernels write to, and the words by
 // which its kernels talk to their host.
 //
-// Signals and lines live where the waiting side runs: in device memory of the rank that waits, mapped by
+// Signals and packets live where the waiting side runs: in device memory of the rank that waits, mapped by
 // every other. Errors, and a few words for each chain, are in pinned host memory, which kernels reach over
 // PCIe.
 #pragma once

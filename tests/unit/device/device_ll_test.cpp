@@ -7,40 +7,40 @@
 namespace tca::test {
 namespace {
 
-DevicePut lines(int from, int to, Word run_bytes = 72, Word count = 15) {  // three chunks
+DevicePut packets(int from, int to, Word run_bytes = 72, Word count = 15) {  // three chunks
   return {.from = from, .to = to, .run_bytes = run_bytes, .counts = {count}};
 }
 
 // Only the acknowledgements keep the sender from running ahead.
 TEST_P(Carriers, OneWay) {
-  DeviceRanks ranks(2, {lines(0, 1)});
+  DeviceRanks ranks(2, {packets(0, 1)});
   EXPECT_EQ(run(ranks, {2, 3}), "");
 }
 
 TEST_P(Carriers, Mutual) {
-  DeviceRanks ranks(2, {lines(0, 1), lines(1, 0, 40, 33)});
+  DeviceRanks ranks(2, {packets(0, 1), packets(1, 0, 40, 33)});
   EXPECT_EQ(run(ranks, {3, 2}), "");
 }
 
 TEST_P(Carriers, RingOfThree) {
-  DeviceRanks ranks(3, {lines(0, 1), lines(1, 2), lines(2, 0)});
+  DeviceRanks ranks(3, {packets(0, 1), packets(1, 2), packets(2, 0)});
   EXPECT_EQ(run(ranks, {2, 1, 2}), "");
 }
 
 TEST_P(Carriers, OneSendsToAllAndOneHearsFromAll) {
-  DeviceRanks ranks(4, {lines(0, 1), lines(0, 2), lines(0, 3), lines(1, 3), lines(2, 3)});
+  DeviceRanks ranks(4, {packets(0, 1), packets(0, 2), packets(0, 3), packets(1, 3), packets(2, 3)});
   EXPECT_EQ(run(ranks, {1, 2, 1, 2}, thousands / 2), "");
 }
 
 TEST_P(Carriers, ToItself) {
-  DeviceRanks ranks(1, {lines(0, 0)});
+  DeviceRanks ranks(1, {packets(0, 0)});
   EXPECT_EQ(run(ranks, {3}), "");
 }
 
 TEST_P(Carriers, MorePutsThanTheParametersHold) {
   std::vector<DevicePut> puts;
-  for (Word i = 0; i < 10; ++i) puts.push_back(lines(0, 1, 24 + 8 * i, 1 + i));
-  puts.push_back(lines(1, 0));
+  for (Word i = 0; i < 10; ++i) puts.push_back(packets(0, 1, 24 + 8 * i, 1 + i));
+  puts.push_back(packets(1, 0));
   DeviceRanks ranks(2, puts);
   EXPECT_EQ(run(ranks, {3, 2}, thousands / 2), "");
 }
@@ -49,15 +49,16 @@ TEST_P(Carriers, StepsWrap) {
   DeviceRun how = GetParam();
   how.first_step = ~Word{0} - 500;
   how.parts = {2, 2};
-  DeviceRanks ranks(2, {lines(0, 1), lines(1, 0, 8, 1)}, how.first_step);
+  DeviceRanks ranks(2, {packets(0, 1), packets(1, 0, 8, 1)}, how.first_step);
   EXPECT_EQ(ranks.run(how), "");
 }
 
-// The two ends may see the same bytes as atoms of different sizes, and the last line may be only partly full.
+// The two ends may see the same bytes as atoms of different sizes, and the last packet may be only partly
+// full.
 TEST_P(Carriers, AtomsOfAnySizeAtEitherEnd) {
   for (const Word from : {1u, 2u, 4u, 8u}) {
     for (const Word to : {1u, 2u, 4u, 8u}) {
-      DevicePut put = lines(0, 1, 7 * std::max(from, to), 9);
+      DevicePut put = packets(0, 1, 7 * std::max(from, to), 9);
       put.from_atom = from;
       put.to_atom = to;
       DeviceRanks ranks(2, {put});
@@ -73,7 +74,7 @@ TEST_P(Carriers, RandomTraffic) {
     const auto any_rank = [&] { return static_cast<int>(random_in(random, 0, count - 1)); };
     std::vector<DevicePut> puts;
     for (Word i = random_in(random, 1, 9); i > 0; --i) {
-      puts.push_back(random_device_put(random, any_rank(), any_rank(), Carrier::lines));
+      puts.push_back(random_device_put(random, any_rank(), any_rank(), Carrier::packets));
     }
     std::vector<Word> parts;
     for (Word rank = 0; rank < count; ++rank) parts.push_back(random_in(random, 1, 3));
@@ -95,7 +96,7 @@ std::string name_of(const testing::TestParamInfo<DeviceRun>& run) {
   return how.whole_grid ? "WholeGrid" : "EachPartForItself";
 }
 
-INSTANTIATE_TEST_SUITE_P(DeviceLines, Carriers,
+INSTANTIATE_TEST_SUITE_P(DeviceLl, Carriers,
                          testing::Values(each_part_for_itself, whole_grid, shared_by_lanes, units_of_lanes,
                                          tries),
                          name_of);

@@ -1,4 +1,4 @@
-// Tests the line that a lane has computed beforehand: whether or not the other end does so, the same bytes
+// Tests the packet that a lane has computed beforehand: whether or not the other end does so, the same bytes
 // reach the same places.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct Lane {
   [[nodiscard]] Word index() const { return warp; }
   [[nodiscard]] Word count() const { return warps; }
   [[nodiscard]] Word lane() const { return number; }
-  [[nodiscard]] static Word lanes() { return device::lines_per_chunk; }
+  [[nodiscard]] static Word lanes() { return device::packets_per_chunk; }
   static void sync() {}
   [[nodiscard]] static bool all(bool mine) { return mine; }
 };
@@ -32,40 +32,41 @@ class End {
     for (Word warp = 0; warp < warps; ++warp) {
       for (Word number = Lane::lanes(); number-- > 0;) {
         lanes_.push_back({warp, warps, number});
-        lines_.emplace_back(sends ? chain.lines_out : chain.lines_in,
-                            sends ? chain.chunks_out : chain.chunks_in, lanes_.back());
-        lines_.back().begin_after(first_step - 1);
+        packets_.emplace_back(sends ? chain.ll_out : chain.ll_in, sends ? chain.chunks_out : chain.chunks_in,
+                              lanes_.back());
+        packets_.back().begin_after(first_step - 1);
       }
     }
   }
 
   void send(Word step, bool tries = false) {
     for (DeviceRank::Unit& unit : rank_.units_out) unit.put->fill(unit.number, step, 0, 1);
-    each([&](device::OwnLine& line, const Lane& lane, Word skipped) {
+    each([&](device::OwnPacket& packet, const Lane& lane, Word skipped) {
       if (beforehand_ && tries) {
-        EXPECT_EQ(line.missing_ack(step), device::no_link);
-        line.send_now(step, lane);
+        EXPECT_EQ(packet.missing_ack(step), device::no_link);
+        packet.send_now(step, lane);
       } else if (beforehand_) {
-        EXPECT_TRUE(line.send(rank_.chain.limits, step, lane));
+        EXPECT_TRUE(packet.send(rank_.chain.limits, step, lane));
       }
-      EXPECT_TRUE(device::send_lines(rank_.chain, step, lane, skipped));
+      EXPECT_TRUE(device::send_packets(rank_.chain, step, lane, skipped));
     });
   }
 
   bool may_send(Word step) {
-    return std::all_of(lines_.begin(), lines_.end(),
-                       [&](device::OwnLine& line) { return line.missing_ack(step) == device::no_link; });
+    return std::all_of(packets_.begin(), packets_.end(), [&](device::OwnPacket& packet) {
+      return packet.missing_ack(step) == device::no_link;
+    });
   }
 
   void receive(Word step, bool tries) {
-    each([&](device::OwnLine& line, const Lane& lane, Word skipped) {
+    each([&](device::OwnPacket& packet, const Lane& lane, Word skipped) {
       if (beforehand_ && tries) {
-        EXPECT_EQ(line.try_receive(step, lane), device::no_link);
-        line.acknowledge(step, lane);
+        EXPECT_EQ(packet.try_receive(step, lane), device::no_link);
+        packet.acknowledge(step, lane);
       } else if (beforehand_) {
-        EXPECT_TRUE(line.receive(rank_.chain.limits, step, lane));
+        EXPECT_TRUE(packet.receive(rank_.chain.limits, step, lane));
       }
-      EXPECT_TRUE(device::receive_lines(rank_.chain, step, lane, skipped));
+      EXPECT_TRUE(device::receive_packets(rank_.chain, step, lane, skipped));
     });
     for (DeviceRank::Unit& unit : rank_.units_in) {
       EXPECT_EQ(unit.put->wrong_byte(unit.number, step, 0, 1), "") << "step " << step;
@@ -77,13 +78,13 @@ class End {
   template <class Do>
   void each(const Do& act) {
     for (std::size_t i = 0; i < lanes_.size(); ++i)
-      act(lines_[i], lanes_[i], beforehand_ ? lines_[i].skipped() : 0);
+      act(packets_[i], lanes_[i], beforehand_ ? packets_[i].skipped() : 0);
   }
 
   DeviceRank& rank_;
   bool beforehand_;
   std::vector<Lane> lanes_;
-  std::vector<device::OwnLine> lines_;
+  std::vector<device::OwnPacket> packets_;
 };
 
 void expect_bytes(const DevicePut& put, Word from_warps, Word to_warps) {
@@ -99,8 +100,8 @@ void expect_bytes(const DevicePut& put, Word from_warps, Word to_warps) {
   }
 }
 
-// The last line may be only partly full.
-TEST(DeviceOwnLine, CarriesAtomsOfAnySize) {
+// The last packet may be only partly full.
+TEST(DeviceOwnPacket, CarriesAtomsOfAnySize) {
   for (const Word from : {1U, 2U, 4U, 8U}) {
     for (const Word to : {1U, 2U, 4U, 8U}) {
       for (const Word atoms : {1U, 2U, 7U, 47U, 48U, 65U, 95U, 96U, 97U}) {
@@ -112,18 +113,18 @@ TEST(DeviceOwnLine, CarriesAtomsOfAnySize) {
   }
 }
 
-TEST(DeviceOwnLine, LeavesOtherChunksToTheLoop) {
+TEST(DeviceOwnPacket, LeavesOtherChunksToTheLoop) {
   Seed seed;
   std::mt19937 random(seed.value());
   for (int round = 0; round < 100; ++round) {
     SCOPED_TRACE(testing::Message() << "round " << round << ", seed " << seed.value());
-    expect_bytes(random_device_put(random, 0, 1, Carrier::lines), random_in(random, 1, 4),
+    expect_bytes(random_device_put(random, 0, 1, Carrier::packets), random_in(random, 1, 4),
                  random_in(random, 1, 4));
   }
 }
 
 // A kernel that has just begun knows of no acknowledgement, however high its step numbers are.
-TEST(DeviceOwnLine, WaitsForTheLinesOfTwoStepsAgo) {
+TEST(DeviceOwnPacket, WaitsForThePacketsOfTwoStepsAgo) {
   for (const Word first : {Word{1}, Word{1} << 31, (Word{1} << 31) + 3, ~Word{0} - 1}) {
     SCOPED_TRACE(first);
     DeviceRanks ranks(2, {{.run_bytes = 8, .counts = {4}}}, first - 1);
@@ -141,7 +142,7 @@ TEST(DeviceOwnLine, WaitsForTheLinesOfTwoStepsAgo) {
 }
 
 // An attempt does so when it goes on with a step that another kernel has sent.
-TEST(DeviceOwnLine, ReceivesAStepThatAnotherKernelSent) {
+TEST(DeviceOwnPacket, ReceivesAStepThatAnotherKernelSent) {
   for (const Word step : {Word{1}, Word{1} << 31, ~Word{0}}) {
     SCOPED_TRACE(step);
     DeviceRanks ranks(2, {{.run_bytes = 8, .counts = {4}}}, step - 1);
