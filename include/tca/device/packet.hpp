@@ -1,15 +1,15 @@
 /// @file
-/// A Packet carries 12 bytes of data together with a flag that says they have arrived. Its 16 bytes are stored
-/// and loaded by one access each, so neither a fence nor a second store separates the data from the signal.
+/// A Packet carries 12 bytes of data together with a flag that says they have arrived. One access stores its
+/// 16 bytes and one loads them, so neither a fence nor a second store separates the data from the signal.
 /// The protocol ll (tca/device/ll.hpp), small collectives and sums are made of packets, and a kernel may use
 /// them for a protocol of its own:
 ///
-///     auto box = world.window<tca::device::Packet>(n);       // on the host; all zeros, so it carries no step
+///     auto box = world.window<tca::device::Packet>(n);      // on the host: zeros, which carry no step
 ///
-///     box.parts[to][i].write(Packet::of(value, step));       // in the sender's kernel; box is the DeviceWindow
+///     box.parts[to][i].write(Packet::of(value, step));      // in the sender's kernel, with box.device()
 ///
-///     const Packet* const mine = box.parts[box.rank] + i;    // in the receiver's
-///     BoundedWait waiting(limits, step);                     // with a team's or a chain's limits
+///     const Packet* const mine = box.parts[box.rank] + i;   // in the receiver's
+///     BoundedWait waiting(limits, step);                    // with a team's or a chain's limits
 ///     Packet got = mine->read_once();
 ///     while (!got.carries(step)) {
 ///       if (!waiting.keep_polling(from)) return false;
@@ -17,8 +17,8 @@
 ///     }
 ///     use(got.data());
 ///
-/// The flag is a number on which both sides agree, usually that of the step. It must differ from what the same
-/// place held before; a new window holds zeros, so begin with 1.
+/// The flag is a number on which both sides agree, usually that of the step. It must differ from what the
+/// same place held before; a new window holds zeros, so begin with 1.
 ///
 /// Once a packet carries the flag, the receiver may assume that its data are those that were written with it,
 /// and no more. Both accesses are relaxed: nothing else that the sender has stored need have arrived, other
@@ -50,8 +50,8 @@ struct alignas(16) Packet {
   /// Stores a packet here, in this rank's window or in another's. Relaxed, of system scope: it arrives whole,
   /// and is ordered with nothing.
   TCA_DEVICE void write(Packet packet);
-  /// Loads what is here now, whole, without waiting for anything; `carries` says whether it is what the caller
-  /// waits for. Relaxed, of system scope.
+  /// Loads what is here now, whole, without waiting for anything; `carries` says whether it is what the
+  /// caller waits for. Relaxed, of system scope.
   TCA_DEVICE Packet read_once() const;
 };
 static_assert(sizeof(Packet) == 16);
