@@ -3,8 +3,9 @@
 /// every other rank.
 #pragma once
 
-#include "tca/chain.cuh"
+#include "tca/device/groups.cuh"
 #include "tca/device/packet.hpp"
+#include "tca/device/stores.hpp"
 #include "tca/device_team.hpp"
 #include "tca/operations.hpp"
 

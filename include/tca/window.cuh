@@ -27,7 +27,7 @@
 /// World::check then throws Error{invalid_argument} with what the first such put wanted.
 #pragma once
 
-#include "tca/chain.cuh"
+#include "tca/device/groups.cuh"
 #include "tca/device/puts.hpp"
 
 namespace tca {

@@ -23,7 +23,7 @@
 /// Once a packet carries the flag, the receiver may assume that its data are those that were written with it,
 /// and no more. Both accesses are relaxed: nothing else that the sender has stored need have arrived, other
 /// packets included, so each must be checked. The sender may not write to a place again before it knows that
-/// the receiver has read it, by an acknowledgement, or because the receiver has sent something since.
+/// the receiver has read it: by an acknowledgement, or by anything that the receiver sends only after that.
 #pragma once
 
 #include "tca/device/memory.hpp"

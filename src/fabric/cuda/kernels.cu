@@ -2,21 +2,21 @@
 
 #include "fabric/cuda/kernels.hpp"
 #include "fabric/cuda/launch.hpp"
-#include "fabric/cuda/polled_chain.cuh"
+#include "tca/device/part.cuh"
 #include "tca/team.cuh"
 
 namespace tca::cuda {
 
 namespace {
 
-// A chain on a stream. A kernel begins only when the one before has ended, so blocks need no other order
-// among themselves.
-class StreamChain : public PolledPart<device::Block> {
+// A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
+// no other order among themselves.
+class StreamPart : public device::ChainPart<device::Block> {
  public:
   enum class Copies { by_engine, by_blocks };
 
-  __device__ explicit StreamChain(const DeviceChain& chain, Copies copies = Copies::by_engine)
-      : PolledPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
+  __device__ explicit StreamPart(const DeviceChain& chain, Copies copies = Copies::by_engine)
+      : ChainPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
     wait_for_previous_kernel();
     read_step();
   }
@@ -42,19 +42,19 @@ class StreamChain : public PolledPart<device::Block> {
 };
 
 __global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain) {
-  StreamChain running(chain);
+  StreamPart running(chain);
   running.start();
   running.finish();
 }
 
 __global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain, Done done) {
-  StreamChain running(chain);
+  StreamPart running(chain);
   running.wait();
   running.finish(done);
 }
 
 __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain, Done done) {
-  StreamChain running(chain);
+  StreamPart running(chain);
   running.start();
   running.wait();
   running.finish(done);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ D
 // No copy engine takes part in an attempt: the blocks move everything themselves.
 __global__ void __launch_bounds__(256)
     attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome) {
-  StreamChain running(chain, StreamChain::Copies::by_blocks);
+  StreamPart running(chain, StreamPart::Copies::by_blocks);
   sent = sent || running.try_start(true);
   const bool is_over = sent && running.try_wait(true);
   running.finish();

@@ -2,7 +2,7 @@
 
 #include "fabric/cuda/collective/collective_kernels.hpp"
 #include "fabric/cuda/launch.hpp"
-#include "tca/chain.cuh"
+#include "tca/device/groups.cuh"
 
 namespace tca::cuda {
 

@@ -2,7 +2,7 @@
 // items.
 #pragma once
 
-#include "fabric/cuda/engine/carried_chain.cuh"
+#include "fabric/cuda/engine/engine_warp.cuh"
 
 namespace tca::cuda::engine {
 
@@ -154,8 +154,8 @@ class Dispatcher {
     __syncwarp();
     if (lane() == 0) {
       workers.prepared_chain = chain;
-      workers.busy_warps = CarriedChain::busy_warps(entry.chain);
-      workers.last_busy_block = CarriedChain::busy_blocks(entry.chain) - 1;
+      workers.busy_warps = busy_warps(entry.chain);
+      workers.last_busy_block = busy_blocks(entry.chain) - 1;
       ++workers.preparations;
       workers.done_word = entry.done;
       workers.finished_steps = entry.finished;

@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "fabric/cuda/engine/carried_chain.cuh"
+#include "fabric/cuda/engine/engine_warp.cuh"
 
 namespace tca::cuda::engine {
 
@@ -13,19 +13,21 @@ class WorkerWarp {
       : view_(view),
         workers_(workers),
         by_kernels_(producer_of(number) == EngineView::kernels),
-        chain_(workers.chain()) {}
+        part_(workers.chain(), EngineWarp(), true) {}
 
   __device__ void run() {
     while (next_item()) {
       const bool prepares = item_.preparation() != preparation_;
       if (prepares) prepare();
-      if (is_busy_ && (prepares || item_.is(WorkItem::refresh))) chain_.read_step();
+      if (is_busy_ && (prepares || item_.is(WorkItem::refresh))) part_.read_step();
       if (lane() == 0) shared_word(workers_.read_item[warp() % workers_in_group]) = item_.word;
       if (is_busy_ && !carry()) return;
     }
   }
 
  private:
+  using Part = device::ChainPart<EngineWarp>;
+
   static constexpr Word polls_between_clocks = 1024;
   static constexpr Word gave_up = 1u << 16;
 
@@ -48,8 +50,8 @@ class WorkerWarp {
     busy_warps_ = workers_.busy_warps;
     last_busy_block_ = workers_.last_busy_block;
     is_busy_ = warp() % workers_in_group < busy_warps_;
-    new (&chain_) CarriedChain(workers_.chain());
-    has_only_own_packets_ = busy_warps_ == 1 && last_busy_block_ == 0 && chain_.has_only_own_packets();
+    new (&part_) Part(workers_.chain(), EngineWarp(), true);
+    has_only_own_packets_ = busy_warps_ == 1 && last_busy_block_ == 0 && part_.has_only_own_packets();
   }
 
   // Runs a step; false when the engine is to end instead.
@@ -64,34 +66,34 @@ class WorkerWarp {
   // left the instruction cache since the step before. On two H100s 8 bytes take 4.2 us this way and 4.75 by
   // `carry_whole`.
   __device__ bool carry_own_packets() {
-    for (; !chain_.try_start_own_packets(); ++polls_) {
+    for (; !part_.try_start_own_packets(); ++polls_) {
       if (!keeps_trying()) return give_up();
-      if (reports_missing_ && chain_.try_start(true)) break;
+      if (reports_missing_ && part_.try_start(true)) break;
     }
     bool has_kept = false;
-    for (; !chain_.try_wait_own_packets(); ++polls_) {
-      if (!has_kept) chain_.keep_step();  // while what was sent is on its way
+    for (; !part_.try_wait_own_packets(); ++polls_) {
+      if (!has_kept) keep_step();  // while what was sent is on its way
       has_kept = true;
       if (!keeps_trying()) return give_up();
-      if (reports_missing_ && chain_.try_wait(true)) break;
+      if (reports_missing_ && part_.try_wait(true)) break;
     }
-    if (!has_kept) chain_.keep_step();
+    if (!has_kept) keep_step();
     __syncwarp();  // what lanes have stored comes before what lane 0 tells
     if (lane() == 0) {
       end_step(true);
       shared_word(workers_.finished_item) = item_.word;
     }
     __syncwarp();
-    chain_.acknowledge();
+    part_.acknowledge();
     return true;
   }
 
   __device__ bool carry_whole() {
-    for (; !chain_.try_start(reports_missing_); ++polls_) {
+    for (; !part_.try_start(reports_missing_); ++polls_) {
       if (!keeps_trying()) return give_up();
     }
-    chain_.keep_step();  // while what was sent is on its way
-    for (; !chain_.try_wait(reports_missing_); ++polls_) {
+    keep_step();  // while what was sent is on its way
+    for (; !part_.try_wait(reports_missing_); ++polls_) {
       if (!keeps_trying()) return give_up();
     }
     finish_part(1);
@@ -100,7 +102,7 @@ class WorkerWarp {
     while (busy_warps_ > 1 && !is_seen_by_all(workers_.finished_item, item_.word)) {
       if (is_told_to_quit()) return false;  // the warp that would finish the step may have quit as well
     }
-    chain_.acknowledge();
+    part_.acknowledge();
     return true;
   }
 
@@ -111,8 +113,11 @@ class WorkerWarp {
     if (is_told_to_quit()) return false;
     const std::uint64_t now = __shfl_sync(all_lanes, device::now_ns(), 0);
     if (began_ns_ == 0) began_ns_ = now;
-    reports_missing_ = chain_.is_late(now - began_ns_);
-    return !chain_.is_over(now - began_ns_);
+    reports_missing_ = part_.is_late(now - began_ns_);
+    return !part_.is_over(now - began_ns_);
+  }
+  __device__ void keep_step() const {
+    part_.keep_sent_step(min(busy_parts(workers_.chain()), EngineWarp::parts()));
   }
   __device__ bool give_up() {
     if (is_told_to_quit()) return false;
@@ -170,11 +175,11 @@ class WorkerWarp {
   WorkerGroup& workers_;
   const bool by_kernels_;  // whether this group's producer is the kernels
   WorkItem item_;
-  Word preparation_ = 0;                       // the work item's for which `chain_` was prepared
+  Word preparation_ = 0;                       // the work item's for which `part_` was prepared
   Word busy_warps_ = 0, last_busy_block_ = 0;  // the WorkerGroup's, kept in registers
   bool is_busy_ = false;                       // whether this warp has any units of the chain
   bool has_only_own_packets_ = false;          // whether `carry_own_packets` does for the whole chain
-  CarriedChain chain_;
+  Part part_;
   Word polls_ = 0;
   std::uint64_t began_ns_ = 0;    // 0 until the clock has been looked at
   bool reports_missing_ = false;  // whether the next poll tells the host who is missing
