@@ -24,8 +24,8 @@ namespace tca::device {
 // called `keep_step`: the next one goes on with `try_start` where the step has not been sent, and with
 // `try_wait` where it has. With `tell` the host learns who is missing.
 //
-// A part that `has_only_own_packets` may make `try_start_own_packets` and `try_wait_own_packets` of either of
-// its polls.
+// Where the part `has_only_own_packets`, `try_start_own_packets` and `try_wait_own_packets` may take the
+// place of any of these polls.
 template <class ThreadGroup>
 class ChainPart {
  public:
@@ -130,8 +130,8 @@ class ChainPart {
     constexpr std::uint64_t late_ns = 10'000'000;
     return ns > min(late_ns, chain_.limits.limit_ns / 2);
   }
-  // Gives the step up if it has taken `ns` already and may not take longer, a partner is gone or the world has
-  // met an error. Whether it has, now or before.
+  // Gives the step up where it has taken `ns` and may take no longer, a partner is gone or the world has met
+  // an error. True once it has been given up.
   __device__ bool is_over(std::uint64_t ns) {
     const WaitLimits& limits = chain_.limits;
     if (ns > limits.limit_ns && group_.lane() == 0) end_wait_in_vain(limits);

@@ -6,9 +6,11 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "seed.hpp"
+#include "tca/device/packet.hpp"
 #include "tca/device/walk.hpp"
 #include "tca/device_chain.hpp"
 
@@ -145,6 +147,31 @@ TEST(Packets, BringTheirDataAndStep) {
     ASSERT_FALSE(device::Packet::of(value, other).carries(step));
     ASSERT_EQ(device::Packet::of(value, step).data(), value);
   }
+}
+
+// The reader acknowledges each packet, so that the writer may write the next one to the same place.
+TEST(Packets, ArriveWhole) {
+  constexpr Word steps = 100'000;
+  const auto word = [](Word step, Word k) { return step * 2654435761u + k; };
+  Packet place{};
+  Word ack = 0;
+  std::thread writer([&] {
+    for (Word step = 1; step <= steps; ++step) {
+      for (int polls = 1; !device::reached(device::load_relaxed(&ack), step - 1);)
+        if (polls++ % 1024 == 0) device::yield();
+      place.write(Packet::of({word(step, 0), word(step, 1), word(step, 2)}, step));
+    }
+  });
+  int wrong = 0;
+  for (Word step = 1; step <= steps; ++step) {
+    Packet got = place.read_once();
+    for (int polls = 1; !got.carries(step); got = place.read_once())
+      if (polls++ % 1024 == 0) device::yield();
+    for (Word k = 0; k < Packet::words; ++k) wrong += got.word(k) == word(step, k) ? 0 : 1;
+    device::store_relaxed(&ack, step);
+  }
+  writer.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Packets, AreNotThereInFreshMemory) {
