@@ -56,7 +56,7 @@ void make_fabrics(Connections& connections, const WorldOptions& options, Ranks r
     fabrics.push_back(shm::make_fabric(control, std::move(space), connections.places));
   if (needs_mpi(options.fabric)) {
     fabric::Accelerator* const accelerator = fabrics.empty() ? nullptr : fabrics.front()->accelerator();
-    fabric::Stager* const stager = accelerator != nullptr ? accelerator->stager() : nullptr;
+    fabric::Stager* const stager = accelerator != nullptr ? &accelerator->stager() : nullptr;
     fabrics.push_back(make_mpi_fabric(control, options, stager));
   }
 } catch (const Error& error) {

@@ -22,7 +22,7 @@ State::State(World& world, raw::Request request, Elements elements)
                elements_.has_own_function(),
                core::WorldState::of(world).sub_cluster_of_ranks()},
       candidates_(find_candidates(world)),
-      on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()),
+      on_host_(core::WorldState::of(world).accelerator() == nullptr),
       checks_steps_(core::WorldState::of(world).checks_steps()) {
   const Candidate* const chosen = choose();
   agree_on(world, chosen);

@@ -3,19 +3,24 @@
 #include <algorithm>
 
 #include "core/chain_state.hpp"
+#include "fabric/messages.hpp"
 
 namespace tca::core {
 
 bool DeferredSteps::still_must_defer() {
-  put_past_signals_ =
-      !std::ranges::all_of(fabrics_, [](const auto& fabric) { return fabric->is_quiescent(); });
+  put_past_signals_ = !std::ranges::all_of(fabrics_, [](const auto& fabric) {
+    fabric::Messages* const messages = fabric->messages();
+    return messages == nullptr || messages->is_quiescent();
+  });
   return put_past_signals_;
 }
 
 std::vector<int> DeferredSteps::outstanding() const {
   std::vector<int> ranks;
   for (const auto& fabric : fabrics_) {
-    const std::vector<int> of_fabric = fabric->outstanding();
+    fabric::Messages* const messages = fabric->messages();
+    if (messages == nullptr) continue;
+    const std::vector<int> of_fabric = messages->outstanding();
     ranks.insert(ranks.end(), of_fabric.begin(), of_fabric.end());
   }
   return ranks;

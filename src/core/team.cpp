@@ -11,16 +11,14 @@ namespace {
 
 std::unique_ptr<fabric::Team> make_team(const WorldState& world, const std::string& name,
                                         std::size_t max_values) {
-  std::unique_ptr<fabric::Team> team;
-  if (fabric::Accelerator* accelerator = world.accelerator())
-    team = accelerator->make_team(name, max_values, world.control().time_limit);
-  if (team == nullptr) {
+  fabric::Accelerator* const accelerator = world.accelerator();
+  if (accelerator == nullptr) {
     base::fail(Errc::invalid_argument,
                "team '{}': the ranks of the fabric {} run no kernels; use tca/coll.hpp, or the fabric cuda "
                "(WorldOptions::fabric or OPENTCA_FABRIC)",
                name, world.fabrics().front()->name());
   }
-  return team;
+  return accelerator->make_team(name, max_values, world.control().time_limit);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ void World::compute(double bytes, double flops) {
   if (!(bytes >= 0) || !(flops >= 0))
     base::fail(Errc::invalid_argument, "World::compute: {} bytes and {} operations; both must be 0 or more",
                bytes, flops);
-  if (fabric::Accelerator* device = state().accelerator()) device->compute(bytes, flops);
+  if (fabric::ComputeModel* model = state().fabrics().front()->compute_model()) model->compute(bytes, flops);
 }
 
 std::chrono::duration<double> World::now() const { return state().control().now(); }
@@ -176,8 +176,8 @@ std::string World::describe() const {
 }
 
 std::string World::device_name() const {
-  const fabric::Accelerator* device = state().accelerator();
-  return device != nullptr ? device->device_name() : std::string();
+  const std::optional<fabric::Device> device = state().device();
+  return device ? device->name : std::string();
 }
 
 bool World::ranks_share_devices() {
@@ -186,8 +186,8 @@ bool World::ranks_share_devices() {
 }
 
 int World::ranks_on_device() const {
-  const fabric::Accelerator* device = state().accelerator();
-  return device != nullptr ? device->ranks_on_device() : 0;
+  const std::optional<fabric::Device> device = state().device();
+  return device ? device->ranks : 0;
 }
 
 }  // namespace tca

@@ -18,6 +18,7 @@
 #include "core/deferred_steps.hpp"
 #include "core/reclaim.hpp"
 #include "fabric/accelerator.hpp"
+#include "fabric/messages.hpp"
 #include "route/costs.hpp"
 #include "tca/world.hpp"
 
@@ -45,8 +46,10 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   int size() const { return connections_.control->size(); }
   control::Control& control() const { return *connections_.control; }
   const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics() const { return connections_.fabrics; }
-  // The accelerator that this rank drives through its first fabric; null without one.
+  // The accelerator that this rank drives through its first fabric, and whose memory windows are; null without
+  // one.
   fabric::Accelerator* accelerator() const { return fabrics().front()->accelerator(); }
+  std::optional<fabric::Device> device() const { return fabrics().front()->device(); }
   const std::string& launcher() const { return connections_.launcher; }
   const route::Costs& costs() const { return costs_; }
 
@@ -72,7 +75,10 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // it.
   void progress_while_waiting() {
     deferred_steps_.start_ready();
-    for (const auto& fabric : connections_.fabrics) fabric->progress_while_waiting();
+    for (const auto& fabric : connections_.fabrics) {
+      fabric::Messages* const messages = fabric->messages();
+      messages != nullptr ? messages->progress_while_waiting() : fabric->progress();
+    }
   }
 
   // Does the same, for a rank that calls it only now and then.
@@ -81,10 +87,12 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
     for (const auto& fabric : connections_.fabrics) fabric->progress();
   }
 
-  // See Fabric::needs_polling.
+  // See Messages::needs_polling.
   bool needs_polling() const {
-    return std::ranges::any_of(connections_.fabrics,
-                               [](const auto& fabric) { return fabric->needs_polling(); });
+    return std::ranges::any_of(connections_.fabrics, [](const auto& fabric) {
+      const fabric::Messages* const messages = fabric->messages();
+      return messages != nullptr && messages->needs_polling();
+    });
   }
 
   // Throws the error that a step on a stream has met, if any has.

@@ -1,6 +1,5 @@
-// The interface of an accelerator to the layers above: the device itself, the kernels that its fabric has for
-// collectives and teams, and the steps that it orders on streams. A fabric without an accelerator needs
-// nothing of this header.
+// The interface of an accelerator to the layers above: the kernels that its fabric has for collectives and
+// teams, and the steps that it orders on streams. A fabric without an accelerator needs nothing of this header.
 //
 // The rules of fabric.hpp for ownership and threads hold here too, except that a Stager (staging.hpp) is
 // also called from other threads.
@@ -9,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,45 +33,30 @@ class Team {
   virtual void allreduce_sum_on(double* values, std::size_t count, Stream stream) = 0;
 };
 
-// The accelerator that this rank drives. It lives as long as its fabric. The defaults suit an accelerator for
-// which the fabric has no kernels, such as a modelled one.
+// The accelerator that this rank drives, which has streams and runs kernels on windows. It lives as long as its
+// fabric.
 class Accelerator {
  public:
   virtual ~Accelerator() = default;
 
-  // Returns a name for people to read, e.g. "NVIDIA H200 (0000:01:00.0), GPU 0". The part before " (" is the
-  // kind of the device.
-  virtual std::string device_name() const = 0;
+  // Returns the Stager for fabrics that cannot reach the memory of its windows. It lives as long as the fabric.
+  virtual Stager& stager() = 0;
 
-  // Returns how many ranks drive it, this one included.
-  virtual int ranks_on_device() const = 0;
-
-  // Where time is modelled: lets as much time pass as a kernel takes that moves `bytes` of memory and does
-  // `flops` operations.
-  virtual void compute(double /*bytes*/, double /*flops*/) {}
-
-  // Returns the Stager for fabrics that cannot reach the memory of its windows; null where windows are host
-  // memory. The Stager lives as long as the fabric.
-  virtual Stager* stager() { return nullptr; }
-
-  // Collective. Makes a team for calls of up to `max_values` values that wait for at most `time_limit`.
-  // Returns null where the accelerator runs no kernels. Throws Error{invalid_argument} where its kernels do
-  // not reach every rank.
-  virtual std::unique_ptr<Team> make_team(std::string_view /*team*/, std::size_t /*max_values*/,
-                                          std::chrono::milliseconds /*time_limit*/) {
-    return nullptr;
-  }
+  // Collective. Makes a team for calls of up to `max_values` values that wait for at most `time_limit`. Throws
+  // Error{invalid_argument} where kernels do not reach every rank.
+  virtual std::unique_ptr<Team> make_team(std::string_view team, std::size_t max_values,
+                                          std::chrono::milliseconds time_limit) = 0;
 
   // Returns the ways in which it can run a collective of all ranks by itself; the same on every rank. When
   // there is none, the collective is made of chains.
-  virtual std::vector<CollectiveWay> collective_ways(const CollectiveSpec& /*kind*/) const { return {}; }
+  virtual std::vector<CollectiveWay> collective_ways(const CollectiveSpec& kind) const = 0;
 
   // Collective. Called only with one of the ways that `collective_ways` returns.
-  virtual std::unique_ptr<Collective> make_collective(const CollectiveTask&) { return nullptr; }
+  virtual std::unique_ptr<Collective> make_collective(const CollectiveTask& task) = 0;
 
   // Makes what combines within this rank's parts of windows after a round of chains. Returns null where the
   // host combines.
-  virtual std::unique_ptr<Fold> make_fold(const FoldTask&) { return nullptr; }
+  virtual std::unique_ptr<Fold> make_fold(const FoldTask& task) = 0;
 };
 
 // The interface through which an accelerator orders the steps of a Program. It lives as long as the program.

@@ -6,8 +6,9 @@
 //
 // The author of a fabric reads Memory, Put and ChainSpec, then Program, then Fabric, and implements their
 // pure virtual functions. Every other function has a default, and follows a line that says which fabrics
-// override it. pricing.hpp (times and room, for the route) and accelerator.hpp (GPUs) are for fabrics that
-// know more than the defaults.
+// override it. What only some fabrics have to say is a role of its own, which they hand out: pricing.hpp (times
+// and room, for the route), messages.hpp (what moves only when the rank polls), device.hpp and accelerator.hpp
+// (GPUs).
 //
 // Ownership: the world owns its fabrics; the caller of `expose` and `compile` owns what they return. A
 // program is destroyed before the memories that it moves, and both before their fabric; Fabric::quiesce comes
@@ -15,7 +16,7 @@
 //
 // Threads: one fabric object serves one rank and is called by one thread at a time, which is that rank's own
 // as long as the world is up. Every rank makes the calls that are marked "collective", in the same order, and
-// these may meet the other ranks through Control. While Control waits, `progress_while_waiting` is called;
+// these may meet the other ranks through Control. While Control waits, it calls back for progress;
 // therefore `expose` and `compile` leave earlier programs fit to run before they meet the others. Except for
 // `quiesce`, no other call waits for another rank.
 #pragma once
@@ -31,6 +32,7 @@
 
 #include "base/shape.hpp"
 #include "base/trace.hpp"
+#include "fabric/device.hpp"
 #include "fabric/pricing.hpp"
 
 namespace tca {
@@ -42,6 +44,7 @@ namespace tca::fabric {
 
 class Accelerator;
 class AcceleratorProgram;
+class Messages;
 
 // A window as one rank has it: its own part, and the access to the parts of the others.
 class Memory {
@@ -130,7 +133,7 @@ class Program {
   virtual bool is_empty() const { return false; }
 
   // Returns the interface through which an accelerator orders the steps (accelerator.hpp); null where none
-  // does. A fabric that `has_streams` overrides this for each of its programs.
+  // does. Where windows are an accelerator's memory, every program has one.
   virtual AcceleratorProgram* on_accelerator() { return nullptr; }
 };
 
@@ -189,36 +192,24 @@ class Fabric {
   // The call may be repeated.
   virtual void quiesce() {}
 
-  // A fabric of messages overrides these: its messages move when the rank polls, and immediate puts may
-  // arrive late.
+  // Returns what a fabric of messages tells of them (messages.hpp); null where puts are no messages, and arrive
+  // when they are made. The object lives as long as the fabric.
+  virtual Messages* messages() { return nullptr; }
 
-  // Returns whether messages that this rank sends or awaits move only while it polls, so that a wait should
-  // not sleep.
-  virtual bool needs_polling() const { return false; }
+  // A fabric overrides these where this rank drives a device through it.
 
-  // As `progress`, for a rank that waits: it calls this over and over, and tests its own program in between.
-  // May therefore do less.
-  virtual void progress_while_waiting() { progress(); }
+  // Returns the device, which may be a modelled one; nothing without one.
+  virtual std::optional<Device> device() const { return std::nullopt; }
 
-  // Returns whether every put that `put_now` has taken is visible to its target. The signals of this fabric
-  // wait until it is; those of other fabrics have to be held back.
-  virtual bool is_quiescent() { return true; }
-
-  // Returns the ranks to which such puts are still under way.
-  virtual std::vector<int> outstanding() { return {}; }
-
-  // A fabric overrides these where windows are an accelerator's memory; see accelerator.hpp.
-
-  // Returns whether every program can be ordered on the accelerator's streams.
-  virtual bool has_streams() const { return false; }
-
-  // Throws the error of a step that was ordered on a stream, if there is one. Makes no system call and does
-  // not block.
-  virtual void check() {}
-
-  // Returns the accelerator that this rank drives through this fabric, which may be a modelled one; null
-  // without one.
+  // Return what the device is for the layers above; null where it is not that: an accelerator, whose memory
+  // windows are and on whose streams every program can be ordered (accelerator.hpp), or a model of one, on
+  // which kernels only take time.
   virtual Accelerator* accelerator() { return nullptr; }
+  virtual ComputeModel* compute_model() { return nullptr; }
+
+  // A fabric overrides this where steps can be ordered on streams. Throws the error of such a step, if there is
+  // one. Makes no system call and does not block.
+  virtual void check() {}
 };
 
 }  // namespace tca::fabric

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <map>
 
-#include "fabric/accelerator.hpp"
 #include "tca/version.hpp"
 
 namespace tca::route {
@@ -75,10 +74,9 @@ std::string hardware() {
 
 std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
   // The device's name reads "NVIDIA H200 (0000:01:00.0), GPU 0"; which of several GPUs it is does not count.
-  const fabric::Accelerator* accelerator = fabrics.front()->accelerator();
-  if (accelerator == nullptr) return hardware();
-  const std::string device = accelerator->device_name();
-  return fmt::format("{}, {}", hardware(), device.substr(0, device.find(" (")));
+  const std::optional<fabric::Device> device = fabrics.front()->device();
+  if (!device) return hardware();
+  return fmt::format("{}, {}", hardware(), device->name.substr(0, device->name.find(" (")));
 }
 
 std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {

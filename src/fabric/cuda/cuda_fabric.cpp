@@ -71,13 +71,12 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   std::string_view name() const override { return "cuda"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return places_.same_sub_cluster(control_.rank(), rank); }
-  bool has_streams() const override { return true; }
-  fabric::Accelerator* accelerator() override { return this; }
-  fabric::Stager* stager() override { return &stager_; }
-  std::string device_name() const override {
-    return fmt::format("{} ({}), GPU {}", device_.name, device_.bus_id, device_.number);
+  std::optional<fabric::Device> device() const override {
+    return fabric::Device{fmt::format("{} ({}), GPU {}", device_.name, device_.bus_id, device_.number),
+                          static_cast<int>(ranks_on(device_))};
   }
-  int ranks_on_device() const override { return static_cast<int>(ranks_on(device_)); }
+  fabric::Accelerator* accelerator() override { return this; }
+  fabric::Stager& stager() override { return stager_; }
 
   const fabric::Pricing& pricing() const override { return *this; }
   std::uint64_t room_for(int protocol, const base::Shape& shape) const override {

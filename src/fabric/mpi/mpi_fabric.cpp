@@ -13,6 +13,7 @@
 #include "base/system/limits.hpp"
 #include "control/mpi/mpi_control.hpp"
 #include "control/mpi/session.hpp"
+#include "fabric/messages.hpp"
 #include "fabric/mpi/accelerator_memory.hpp"
 #include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/immediates.hpp"
@@ -33,7 +34,7 @@ MpiMemory::Storage allocate(std::size_t bytes) {
   return MpiMemory::Storage(static_cast<std::byte*>(std::calloc(bytes, 1)));
 }
 
-class MpiFabric final : public fabric::Fabric {
+class MpiFabric final : public fabric::Fabric, public fabric::Messages {
  public:
   MpiFabric(MpiControl& control, const Settings& settings)
       : control_(control), runner_(control.comm()), stager_(settings.stager) {
@@ -49,7 +50,6 @@ class MpiFabric final : public fabric::Fabric {
   std::string_view name() const override { return "mpi"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int) const override { return true; }
-  bool has_streams() const override { return stager_ != nullptr; }
   bool carries(int protocol, int) const override { return (protocol == staged) == (stager_ != nullptr); }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
@@ -64,6 +64,7 @@ class MpiFabric final : public fabric::Fabric {
     runner_.immediates.put(rank, window.number(), offset, value);
   }
 
+  fabric::Messages* messages() override { return this; }
   bool is_quiescent() override {
     const auto held = hold();
     return runner_.immediates.is_quiescent();

@@ -5,7 +5,6 @@
 
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
-#include "fabric/accelerator.hpp"
 #include "fabric/sim/memory.hpp"
 #include "fabric/sim/program.hpp"
 #include "fabric/sim/sim_control.hpp"
@@ -17,7 +16,7 @@ namespace {
 // Windows begin at a cache line.
 constexpr std::size_t alignment = 64;
 
-class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Accelerator {
+class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::ComputeModel {
  public:
   SimFabric(std::shared_ptr<Model> model, control::Control& control)
       : model_(std::move(model)), control_(control), rank_(control.rank()) {}
@@ -34,11 +33,10 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
       return std::nullopt;
     return model_->predict_us(static_cast<std::size_t>(protocol), from, to, shape);
   }
-  fabric::Accelerator* accelerator() override { return this; }
-  std::string device_name() const override {
-    return fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name);
+  std::optional<fabric::Device> device() const override {
+    return fabric::Device{fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name)};
   }
-  int ranks_on_device() const override { return 1; }
+  fabric::ComputeModel* compute_model() override { return this; }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "coll/kernels.hpp"
@@ -498,10 +499,15 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   std::string_view name() const override { return inner->name(); }
   std::span<const std::string_view> protocols() const override { return inner->protocols(); }
   bool reaches(int rank) const override { return inner->reaches(rank); }
-  bool has_streams() const override { return streams; }
   fabric::Accelerator* accelerator() override { return streams || !ways.empty() ? this : nullptr; }
-  std::string device_name() const override { return "none"; }
-  int ranks_on_device() const override { return 1; }
+  fabric::Stager& stager() override { throw std::logic_error("no memory of an accelerator"); }
+  std::unique_ptr<fabric::Team> make_team(std::string_view, std::size_t, std::chrono::milliseconds) override {
+    return nullptr;
+  }
+  std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask&) override {
+    return nullptr;
+  }
+  std::unique_ptr<fabric::Fold> make_fold(const fabric::FoldTask&) override { return nullptr; }
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec&) const override {
     return ways;
   }

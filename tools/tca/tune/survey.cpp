@@ -115,7 +115,7 @@ class OpenChannels {
   std::map<std::pair<std::string, bool>, bool> open_;
 };
 
-bool on_gpus(World& world) { return state_of(world).fabrics().front()->has_streams(); }
+bool on_gpus(World& world) { return state_of(world).accelerator() != nullptr; }
 
 // Returns samples of a step without an exchange, followed by those of a step over each of the channels.
 std::vector<bench::Samples> measure_steps(World& world, bench::PutField& field, const bench::PutPoint& point,
