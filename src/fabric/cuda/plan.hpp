@@ -2,6 +2,7 @@
 // protocol, and nothing here needs a GPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,10 @@ std::uint64_t packet_bytes(std::uint64_t bytes);
 // `room` is left of the inbox. Together they take a quarter at most, so that later chains find room. The last
 // 16 MiB are kept for signals, which every chain needs.
 std::uint64_t room_for_packets(std::uint64_t room, std::uint64_t senders);
+
+// Pieces of an inbox begin at multiples of this many bytes, which are the data of an NVLink packet and a line of
+// the L2.
+inline constexpr std::size_t inbox_grain = 128;
 
 // Returns the number of segments of a put. A block stores a segment and then signals. A large put has enough
 // segments for all multiprocessors to take part. Each is large enough that its signal, which waits for a

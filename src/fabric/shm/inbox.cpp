@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "base/fail.hpp"
@@ -41,43 +40,6 @@ Inbox::Inbox(Space& space, control::Control& control, const Reach& reach)
       lanes_(static_cast<std::size_t>(control.size())),
       lines_(cache_line, inbox_bytes - cache_line),  // the first line is the probe
       windows_(inbox_bytes, window_bytes) {}
-
-std::optional<std::uint64_t> Room::take(std::size_t bytes) {
-  const auto found = by_size_.lower_bound({bytes, 0});
-  if (found == by_size_.end()) return std::nullopt;
-  const auto [room, offset] = *found;
-  remove(by_offset_.find(offset));
-  if (room > bytes) add(offset + bytes, room - bytes);
-  taken_ += bytes;
-  return offset;
-}
-
-void Room::give_back(std::uint64_t offset, std::size_t bytes) {
-  taken_ -= bytes;
-  auto next = by_offset_.lower_bound(offset);
-  if (next != by_offset_.end() && next->first == offset + bytes) {
-    bytes += next->second;
-    next = remove(next);
-  }
-  if (next != by_offset_.begin()) {
-    if (const auto before = std::prev(next); before->first + before->second == offset) {
-      offset = before->first;
-      bytes += before->second;
-      remove(before);
-    }
-  }
-  add(offset, bytes);
-}
-
-void Room::add(std::uint64_t offset, std::size_t bytes) {
-  by_offset_.emplace(offset, bytes);
-  by_size_.emplace(bytes, offset);
-}
-
-Room::ByOffset::iterator Room::remove(ByOffset::iterator place) {
-  by_size_.erase({place->second, place->first});
-  return by_offset_.erase(place);
-}
 
 std::uint64_t Inbox::take_lines(std::size_t bytes) {
   if (const auto offset = lines_.take(bytes)) return *offset;

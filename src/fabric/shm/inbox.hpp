@@ -15,11 +15,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "base/counter.hpp"
 #include "control/control.hpp"
 #include "control/shm/space.hpp"
@@ -53,30 +53,6 @@ struct Ring {
 
 // Returns the ring for puts of `buffer_bytes` a step, which may be 0.
 Ring make_ring(std::size_t buffer_bytes);
-
-// Room that is handed out in pieces, by offset. A piece that is given back is merged with free neighbours, so
-// that pieces of another size find room.
-class Room {
- public:
-  Room(std::uint64_t begin, std::size_t bytes) { add(begin, bytes); }
-
-  // Takes the beginning of the smallest free place that is large enough; returns nothing when there is none.
-  std::optional<std::uint64_t> take(std::size_t bytes);
-  void give_back(std::uint64_t offset, std::size_t bytes);
-
-  std::size_t taken() const { return taken_; }
-  std::size_t largest() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
-
- private:
-  using ByOffset = std::map<std::uint64_t, std::size_t>;
-  void add(std::uint64_t offset, std::size_t bytes);
-  ByOffset::iterator remove(ByOffset::iterator place);
-
-  // The free places; neighbours are merged into one.
-  ByOffset by_offset_;
-  std::set<std::pair<std::size_t, std::uint64_t>> by_size_;
-  std::size_t taken_ = 0;
-};
 
 class Inbox {
  public:
@@ -120,7 +96,7 @@ class Inbox {
   int rank_;
   std::shared_ptr<const Views> views_;  // this rank's own memory included
   std::vector<Lane> lanes_;             // by writer
-  Room lines_, windows_;
+  base::Arena lines_, windows_;
   // Slots in lanes, by writer and size.
   std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;
 };

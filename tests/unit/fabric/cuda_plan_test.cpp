@@ -1,11 +1,10 @@
-// Tests how the cuda fabric divides puts and hands out its memory, as far as that needs no GPU.
+// Tests how the cuda fabric divides puts and what its inboxes hold, as far as that needs no GPU.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <optional>
 #include <random>
 
-#include "fabric/cuda/memory/arena.hpp"
+#include "base/arena.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "seed.hpp"
 
@@ -96,7 +95,7 @@ class AllToAll {
 
  private:
   std::uint64_t others_;
-  Arena inbox_{inbox_bytes};
+  base::Arena inbox_{0, inbox_bytes, inbox_grain};
 };
 
 TEST(Packets, LeaveRoomForChainsThatComeLater) {
@@ -126,34 +125,6 @@ TEST(Packets, CarryLargeFacesOfFewRanks) {
   EXPECT_EQ(AllToAll(2).commit(4 << 20, 2), 2);
   EXPECT_EQ(AllToAll(8).commit(1 << 20), 1);
   EXPECT_EQ(AllToAll(8).commit(2 << 20), 0);
-}
-
-TEST(Arena, GivesOutWhatIsFreeAndNothingTwice) {
-  constexpr std::size_t bytes = 1 << 16;
-  const test::Seed seed;
-  SCOPED_TRACE(seed.how_to_repeat());
-  std::mt19937 random(seed.value());
-  Arena arena(bytes);
-  std::map<std::uint64_t, std::size_t> taken;
-  for (int i = 0; i < 20'000; ++i) {
-    if (random() % 2 == 0 && !taken.empty()) {
-      const auto piece = std::next(taken.begin(), static_cast<long>(random() % taken.size()));
-      arena.give_back(piece->first, piece->second);
-      taken.erase(piece);
-      continue;
-    }
-    const std::size_t wanted = 1 + random() % 2000;
-    const std::optional<std::uint64_t> offset = arena.take(wanted);
-    if (!offset) continue;
-    EXPECT_EQ(*offset % 128, 0u);
-    EXPECT_LE(*offset + wanted, bytes);
-    const auto after = taken.lower_bound(*offset);
-    EXPECT_TRUE(after == taken.end() || *offset + wanted <= after->first);
-    EXPECT_TRUE(after == taken.begin() || std::prev(after)->first + std::prev(after)->second <= *offset);
-    taken[*offset] = wanted;
-  }
-  for (const auto& [offset, size] : taken) arena.give_back(offset, size);
-  EXPECT_EQ(arena.largest(), bytes);
 }
 
 }  // namespace

@@ -10,33 +10,6 @@
 namespace tca::test {
 namespace {
 
-using shm::Room;
-
-TEST(Room, GivesTheSmallestPlaceThatIsLargeEnough) {
-  Room room(64, 1000);
-  const std::uint64_t large = *room.take(300), between = *room.take(10), small = *room.take(100);
-  EXPECT_EQ(large, 64u);
-  room.take(10);
-  room.give_back(large, 300);
-  room.give_back(small, 100);
-  EXPECT_EQ(room.take(90), small);
-  EXPECT_EQ(room.take(10), small + 90);
-  EXPECT_EQ(room.take(110), large);
-  EXPECT_EQ(between, large + 300);
-}
-
-TEST(Room, JoinsNeighbours) {
-  for (const std::vector<int>& order : {std::vector{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}}) {
-    Room room(0, 300);
-    for (int i = 0; i < 3; ++i) room.take(100);
-    EXPECT_EQ(room.take(1), std::nullopt);
-    EXPECT_EQ(room.largest(), 0u);
-    for (const int piece : order) room.give_back(static_cast<std::uint64_t>(piece) * 100, 100);
-    EXPECT_EQ(room.taken(), 0u);
-    EXPECT_EQ(room.take(300), 0u);
-  }
-}
-
 // The inbox of a world of one rank.
 class InboxTest : public testing::Test {
  protected:

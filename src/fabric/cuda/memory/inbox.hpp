@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "control/control.hpp"
-#include "fabric/cuda/memory/arena.hpp"
 #include "fabric/cuda/memory/pinned_memory.hpp"
 #include "fabric/cuda/memory/region.hpp"
+#include "fabric/cuda/plan.hpp"
 #include "tca/device/memory.hpp"
 #include "tca/device_window.hpp"
 
@@ -77,9 +78,9 @@ class Inbox {
   int rank_;
   int device_;
   cudaStream_t stream_;
-  Arena device_room_{capacity};
+  base::Arena device_room_{0, capacity, inbox_grain};
   std::size_t least_of_all_ = capacity;
-  Arena host_room_{host_bytes};
+  base::Arena host_room_{0, host_bytes, inbox_grain};
   PinnedMemory host_{host_bytes};
   Word* const host_words_ = reinterpret_cast<Word*>(host_.data());
   Word* gone_ = nullptr;
