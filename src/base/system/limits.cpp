@@ -12,8 +12,6 @@
 #include <fstream>
 #include <initializer_list>
 #include <optional>
-#include <system_error>
-#include <utility>
 
 #include "base/fail.hpp"
 #include "base/system/proc.hpp"
@@ -183,14 +181,6 @@ std::string thread_limit_met(int error) {
   constexpr std::uint64_t without_limit = 2 * mebibyte;  // what the C library then gives a stack
   const std::uint64_t stack = limit_of(RLIMIT_STACK);
   return limit_met(error, stack == no_limit ? without_limit : stack);
-}
-
-std::thread start_thread(const char* what_for, std::function<void()> run) {
-  try {
-    return std::thread(std::move(run));
-  } catch (const std::system_error& error) {
-    fail(Errc::out_of_memory, "no thread for {}: {}", what_for, thread_limit_met(error.code().value()));
-  }
 }
 
 }  // namespace tca::base

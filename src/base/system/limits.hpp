@@ -4,9 +4,7 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <thread>
 
 namespace tca::base {
 
@@ -20,9 +18,5 @@ inline bool is_of_limit(int error) { return error == EMFILE || error == ENFILE |
 
 // The same for a thread that could not be started.
 std::string thread_limit_met(int error);
-
-// Starts a thread. Throws Error{out_of_memory}, which says what the thread is for, where the system gives
-// none.
-std::thread start_thread(const char* what_for, std::function<void()> run);
 
 }  // namespace tca::base

@@ -17,8 +17,6 @@
 #include <set>
 
 #include "base/codec.hpp"
-#include "base/system/limits.hpp"
-#include "base/system/signals.hpp"
 #include "control/mpi/call.hpp"
 
 namespace tca::mpi {
@@ -107,15 +105,8 @@ FailureDetector::FailureDetector(int rank, int size, std::chrono::milliseconds t
   listener_ = -1;
 }
 
-// A forked child of the process that made this has no thread to end, and must not wake that of the parent.
 FailureDetector::~FailureDetector() {
-  if (thread_.joinable() && !is_own_process()) {
-    thread_.detach();
-  } else if (thread_.joinable()) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t told = write(wake_, &one, sizeof one);
-    thread_.join();
-  }
+  thread_.stop();
   for (const Connection& connection : connections_)
     if (connection.fd >= 0) close(connection.fd);
   if (listener_ >= 0) close(listener_);
@@ -147,7 +138,8 @@ void FailureDetector::begin(const std::vector<std::string>& cards) {
       card.addresses.push_back(reader.get<std::uint32_t>());
     world_secret_ += card.secret;
   }
-  if (listener_ >= 0) thread_ = base::start_thread("watching the other ranks", [this] { run(); });
+  if (listener_ < 0) return;
+  thread_ = {"watching the other ranks", [this](const std::stop_token& stop) { run(stop); }};
 }
 
 std::optional<Gone> FailureDetector::gone(int rank) const {
@@ -163,8 +155,8 @@ void FailureDetector::leave(Presence how, const control::Trouble& trouble) {
 }
 
 // Of two ranks the higher one connects. Everybody listened before the cards were exchanged.
-void FailureDetector::run() {
-  base::leave_signals_to_others();
+void FailureDetector::run(const std::stop_token& stop) {
+  const std::stop_callback wakes(stop, [this] { eventfd_write(wake_, 1); });
   for (const int other : neighbours(rank_, size_))
     if (other < rank_) connect_to(other);
   // While no file descriptor is left for a rank that connects, the listener would wake this thread at once,

@@ -12,9 +12,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/system/worker.hpp"
 #include "base/waited.hpp"
 #include "control/control.hpp"
 
@@ -59,7 +59,7 @@ class FailureDetector {
     base::Waited silent{most_between_looks};
   };
 
-  void run();
+  void run(const std::stop_token& stop);
   void look_for_stuck();
   void connect_to(int rank);
   bool accept_one();
@@ -86,7 +86,7 @@ class FailureDetector {
   std::uint64_t secret_ = 0;  // this rank's part of the world's, a sum that only those with all cards know
   std::vector<Card> cards_;
   std::uint64_t world_secret_ = 0;
-  std::thread thread_;
+  base::Worker thread_;
   mutable std::mutex mutex_;  // guards the members below
   std::vector<std::optional<Gone>> gone_;
   std::vector<Connection> connections_;

@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/system/limits.hpp"
-#include "base/system/signals.hpp"
 #include "tca/error.hpp"
 
 namespace tca::mpi {
@@ -18,29 +16,18 @@ constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
 
 }  // namespace
 
-Watchdog::Watchdog() : thread_(base::start_thread("the time limit of calls of MPI", [this] { watch(); })) {}
+Watchdog::Watchdog()
+    : thread_(base::Worker::every("the time limit of calls of MPI", looks_every, [this] { look(); })) {}
 
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_over_ = true;
-  }
-  over_.notify_one();
-  thread_.join();
-}
-
-void Watchdog::watch() {
-  base::leave_signals_to_others();
-  std::unique_lock lock(mutex_);
-  while (!over_.wait_for(lock, looks_every, [this] { return is_over_; })) {
-    if (call_ == nullptr) continue;
-    call_->waited_.look();
-    if (call_->waited_.so_far() < call_->time_limit_) continue;
-    std::fprintf(stderr, "%s did not return within %.1f s, and cannot be left, so this process ends\n",
-                 call_->what_.c_str(), std::chrono::duration<double>(call_->time_limit_).count());
-    std::fflush(stderr);
-    _exit(static_cast<int>(Errc::timed_out));
-  }
+void Watchdog::look() {
+  const std::lock_guard lock(mutex_);
+  if (call_ == nullptr) return;
+  call_->waited_.look();
+  if (call_->waited_.so_far() < call_->time_limit_) return;
+  std::fprintf(stderr, "%s did not return within %.1f s, and cannot be left, so this process ends\n",
+               call_->what_.c_str(), std::chrono::duration<double>(call_->time_limit_).count());
+  std::fflush(stderr);
+  _exit(static_cast<int>(Errc::timed_out));
 }
 
 Watchdog::Call::Call(Watchdog& watchdog, std::chrono::milliseconds time_limit, std::string what)

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <string>
-#include <thread>
 
+#include "base/system/worker.hpp"
 #include "base/waited.hpp"
 
 namespace tca::mpi {
@@ -16,7 +15,6 @@ class Watchdog {
  public:
   Watchdog();
   Watchdog(const Watchdog&) = delete;
-  ~Watchdog();
 
   // A call under watch. If it lives longer than the time limit, the process ends with Errc::timed_out as
   // its exit code, and with a message on stderr that begins with `what`.
@@ -35,13 +33,11 @@ class Watchdog {
   };
 
  private:
-  void watch();
+  void look();
 
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false;
+  std::mutex mutex_;  // guards the call
   Call* call_ = nullptr;
-  std::thread thread_;
+  base::Worker thread_;
 };
 
 }  // namespace tca::mpi

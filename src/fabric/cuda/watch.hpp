@@ -2,8 +2,7 @@
 // kernels would not learn that a rank for which they wait has died.
 #pragma once
 
-#include <thread>
-
+#include "base/system/worker.hpp"
 #include "control/control.hpp"
 #include "tca/device/memory.hpp"
 
@@ -15,7 +14,7 @@ class Watch {
   Watch(const control::Control& control, device::Word* gone);
 
  private:
-  std::jthread thread_;  // not running in a world of one
+  base::Worker thread_;  // none in a world of one
 };
 
 }  // namespace tca::cuda

@@ -164,9 +164,6 @@ class Runner {
  public:
   explicit Runner(MPI_Comm of) : comm(of), immediates(of), yields(yields_when_idle()) {}
   Runner(const Runner&) = delete;
-  ~Runner() {
-    if (!is_own_process()) static_cast<void>(watchdog_.release());  // a forked child does not have its thread
-  }
 
   const MPI_Comm comm;
   Immediates immediates;

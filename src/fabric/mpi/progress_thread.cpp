@@ -1,9 +1,8 @@
 #include "fabric/mpi/progress_thread.hpp"
 
 #include <chrono>
+#include <thread>
 
-#include "base/system/limits.hpp"
-#include "base/system/signals.hpp"
 #include "control/mpi/mpi_control.hpp"
 
 namespace tca::mpi {
@@ -17,22 +16,12 @@ constexpr std::chrono::microseconds pause{50};
 }  // namespace
 
 ProgressThread::ProgressThread(MPI_Comm comm)
-    : thread_(base::start_thread("MPI's progress", [this, comm] {
-        base::leave_signals_to_others();
-        // Relaxed: nothing else is handed over.
-        while (!over_.load(std::memory_order_relaxed)) {
+    : thread_("MPI's progress", [comm](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
           int come = 0;
           if (MPI_Iprobe(MPI_ANY_SOURCE, Tag::never, comm, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
           std::this_thread::sleep_for(pause);
         }
-      })) {}
-
-ProgressThread::~ProgressThread() {
-  over_.store(true, std::memory_order_relaxed);
-  if (is_own_process())
-    thread_.join();
-  else
-    thread_.detach();
-}
+      }) {}
 
 }  // namespace tca::mpi

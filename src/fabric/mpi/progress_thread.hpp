@@ -4,9 +4,7 @@
 // MPI_THREAD_MULTIPLE.
 #pragma once
 
-#include <atomic>
-#include <thread>
-
+#include "base/system/worker.hpp"
 #include "control/mpi/call.hpp"
 
 namespace tca::mpi {
@@ -14,12 +12,9 @@ namespace tca::mpi {
 class ProgressThread {
  public:
   explicit ProgressThread(MPI_Comm comm);
-  ProgressThread(const ProgressThread&) = delete;
-  ~ProgressThread();
 
  private:
-  std::atomic<bool> over_ = false;
-  std::thread thread_;
+  base::Worker thread_;
 };
 
 }  // namespace tca::mpi

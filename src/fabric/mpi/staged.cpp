@@ -1,10 +1,10 @@
 #include "fabric/mpi/staged.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/counter.hpp"
-#include "base/system/signals.hpp"
 #include "fabric/mpi/rma.hpp"
 
 namespace tca::mpi {
@@ -30,13 +30,12 @@ std::unique_lock<std::mutex> ProxyThread::hold() {
   return lock;
 }
 
-void ProxyThread::run() {
-  base::leave_signals_to_others();
+void ProxyThread::run(const std::stop_token& stop) {
   InMpi::leave_uncounted();
   try {
     stager_.bind_thread();
     Clock::time_point idle_since = Clock::now();
-    while (!over_.load(std::memory_order_relaxed)) {
+    while (!stop.stop_requested()) {
       if (carry()) {
         idle_since = Clock::now();
       } else if (Clock::now() - idle_since > attentive) {
@@ -69,19 +68,11 @@ bool ProxyThread::is_owed(const control::Control& control) {
 }
 
 void ProxyThread::finish(const control::Control& control, std::chrono::milliseconds limit) {
-  if (!is_own_process()) return stop();
   const auto until = Clock::now() + limit;
-  while (thread_.joinable() && !failed_.load(std::memory_order_acquire) && Clock::now() < until &&
+  while (thread_.is_running() && !failed_.load(std::memory_order_acquire) && Clock::now() < until &&
          is_owed(control))
     std::this_thread::sleep_for(between_looks);
   stop();
-}
-
-void ProxyThread::stop() {
-  if (!thread_.joinable()) return;
-  if (!is_own_process()) return thread_.detach();
-  over_.store(true, std::memory_order_relaxed);
-  thread_.join();
 }
 
 StagedProgram::StagedProgram(ProxyThread& proxy, Runner& runner, std::vector<fabric::StagedMessage> messages,

@@ -11,10 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
-#include "base/system/limits.hpp"
+#include "base/system/worker.hpp"
 #include "control/control.hpp"
 #include "fabric/accelerator.hpp"
 #include "fabric/mpi/program.hpp"
@@ -30,9 +29,8 @@ class ProxyThread {
       : runner_(runner),
         cores_(cores),
         stager_(stager),
-        thread_(base::start_thread("carrying GPU memory over MPI", [this] { run(); })) {}
+        thread_("carrying GPU memory over MPI", [this](const std::stop_token& stop) { run(stop); }) {}
   ProxyThread(const ProxyThread&) = delete;
-  ~ProxyThread() { stop(); }
 
   // Keeps the thread from all that it drives, including the runner's immediate puts.
   [[nodiscard]] std::unique_lock<std::mutex> hold();
@@ -47,10 +45,10 @@ class ProxyThread {
   void finish(const control::Control& control, std::chrono::milliseconds limit);
 
   // Ends the thread at once.
-  void stop();
+  void stop() { thread_.stop(); }
 
  private:
-  void run();
+  void run(const std::stop_token& stop);
   friend class StagedProgram;
 
   bool carry();
@@ -61,11 +59,10 @@ class ProxyThread {
   fabric::Stager& stager_;
   std::mutex mutex_;
   std::atomic<int> wanted_ = 0;  // above 0 while the rank's own thread wants the mutex
-  std::atomic<bool> over_ = false;
   std::exception_ptr error_;
   std::atomic<bool> failed_ = false;
   std::vector<StagedProgram*> programs_;
-  std::thread thread_;
+  base::Worker thread_;
 };
 
 class StagedProgram final : public fabric::Program, public fabric::AcceleratorProgram {

@@ -16,6 +16,7 @@
 #include <regex>
 
 #include "base/system/proc.hpp"
+#include "base/system/worker.hpp"
 #include "tca/error.hpp"
 
 namespace tca::test {
@@ -144,7 +145,7 @@ TEST_F(Limits, OfThreadsAreNamedWithWhatTheThreadIsFor) {
   const std::string said = in_child([] {
     lower(RLIMIT_AS, base::read_sum("/proc/self/status", "VmSize:") * 1024 + mebibyte);
     try {
-      base::start_thread("tea", [] {}).join();
+      const base::Worker worker("tea", [](const std::stop_token&) {});
     } catch (const Error& error) {
       return std::string(error.what());
     }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "fabric/cuda/run_periodically.hpp"
 #include "tca/error.hpp"
 
 namespace tca::cuda {
@@ -118,8 +117,10 @@ Word Engine::command(Word what) {
 }
 
 DeviceDoorbell Engine::doorbell(Word chain) {
-  if (!relauncher_.joinable())
-    relauncher_ = std::jthread([this](const std::stop_token& stop) { relaunch_when_called(stop); });
+  if (!relauncher_.is_running()) {
+    relauncher_ =
+        base::Worker::every("launching the engine again", between_looks, [this] { relaunch_if_called(); });
+  }
   DeviceDoorbell doorbell = doorbell_;
   doorbell.finished = finished_ + (chain & EngineCommand::slot_mask);
   doorbell.chain = chain;
@@ -133,21 +134,19 @@ void Engine::relaunch_unless_consumed(Word number) {
   if (!stopped_ && has_ended() && device::load_relaxed(view_.consumed + EngineView::host) != number) launch();
 }
 
-void Engine::relaunch_when_called(const std::stop_token& stop) {
-  run_periodically(between_looks, stop, [this] {
-    if (device::load_acquire(doorbell_.call) == 0) return;
-    device::store_relaxed(doorbell_.call, 0);
-    // The fence keeps this store before the poll of the state, so that a later call is seen again.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    const OnDevice here(device_);
-    const std::lock_guard launching(launching_);
-    try {
-      if (!stopped_ && has_ended()) launch();
-    } catch (const Error& error) {
-      failure_ = error;
-      has_failure_ = true;
-    }
-  });
+void Engine::relaunch_if_called() {
+  if (device::load_acquire(doorbell_.call) == 0) return;
+  device::store_relaxed(doorbell_.call, 0);
+  // The fence keeps this store before the poll of the state, so that a later call is seen again.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const OnDevice here(device_);
+  const std::lock_guard launching(launching_);
+  try {
+    if (!stopped_ && has_ended()) launch();
+  } catch (const Error& error) {
+    failure_ = error;
+    has_failure_ = true;
+  }
 }
 
 void Engine::check_launches() {
@@ -186,7 +185,7 @@ void Engine::stop() {
     const std::lock_guard lock(launching_);
     stopped_ = true;
   }
-  relauncher_ = {};
+  relauncher_.stop();
   command(EngineCommand::quit);
   cudaStreamSynchronize(stream_);
 }

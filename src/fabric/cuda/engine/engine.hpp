@@ -15,8 +15,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
+#include "base/system/worker.hpp"
 #include "fabric/cuda/engine/view.hpp"
 #include "fabric/cuda/memory/host_copier.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
@@ -63,7 +63,7 @@ class Engine {
  private:
   Word command(Word what);
   void relaunch_unless_consumed(Word number);
-  void relaunch_when_called(const std::stop_token& stop);
+  void relaunch_if_called();
   bool has_ended();
   void launch();
 
@@ -94,7 +94,7 @@ class Engine {
   bool stopped_ = false;
   std::optional<Error> failure_;          // why the relauncher could not launch the engine
   std::atomic<bool> has_failure_{false};  // whether `failure_` holds one, to be asked without the lock
-  std::jthread relauncher_;
+  base::Worker relauncher_;
 };
 
 }  // namespace tca::cuda
