@@ -35,7 +35,6 @@ ChainState::~ChainState() {
   if (deferred_) world_->deferred_steps().remove(*this);
   if (running_)
     for (const auto& program : programs_) program->cancel();
-  world_->deferred_steps().count_chain(-1);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories)));
@@ -136,8 +135,9 @@ void ChainState::begin_step() {
   running_ = true;
   on_stream_ = awaited_ = false;
   if (world_->deferred_steps().must_defer()) {
+    world_->deferred_steps().defer(*this);
     deferred_ = true;
-    return world_->deferred_steps().defer(*this);
+    return;
   }
   for (const auto& program : programs_) program->start();
 }

@@ -307,7 +307,6 @@ void Commit::compile() {
         {chain_.name_, chain_.guarded_, outgoing, incoming, chain_.time_limit_}));
   }
   chain_.programs_ = std::move(programs);
-  world_.deferred_steps().count_chain(1);
   chain_.windows_.shrink_to_fit();
 }
 

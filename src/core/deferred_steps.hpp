@@ -3,10 +3,9 @@
 // Where the first fabric does not reach a window's memory, an immediate put takes another fabric than the
 // signals of chains to the same rank. A step that began after the put could signal past it, and the partner
 // would believe that the put had arrived. So the steps that are started meanwhile are held back until it has.
-// A later call of this rank begins them.
+// A later call of this rank begins them. docs/decisions.md says why the put does not wait instead.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -30,15 +29,6 @@ class DeferredSteps {
   // Returns the ranks to which immediate puts are still under way.
   std::vector<int> outstanding() const;
 
-  // Counts `by` more committed chains. With several fabrics each of them may be held back, and there is room
-  // for all, so that `defer` does not allocate. The room doubles: with smaller steps the freed pieces would
-  // lie scattered between the chains.
-  void count_chain(int by) {
-    if (fabrics_.size() < 2) return;
-    chains_ += by;
-    if (const auto chains = static_cast<std::size_t>(chains_); deferred_.capacity() < chains)
-      deferred_.reserve(2 * chains);
-  }
   void defer(ChainState& chain) { deferred_.push_back(&chain); }
   void remove(ChainState& chain) { std::erase(deferred_, &chain); }
 
@@ -53,7 +43,6 @@ class DeferredSteps {
 
   const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics_;
   bool put_past_signals_ = false;
-  int chains_ = 0;
   std::vector<ChainState*> deferred_;
 };
 
