@@ -93,7 +93,12 @@ class Commits {
     }
     world_.barrier();
     const Clock::time_point begin = Clock::now();
-    const auto program = state_->fabrics().front()->compile({"commit", true, outgoing, incoming});
+    std::unique_ptr<fabric::Offer> offer;
+    const std::vector<base::Blob> offers = state_->control().make_together("commit", [&] {
+      offer = state_->fabrics().front()->offer({"commit", true, outgoing, incoming});
+      return offer->to_others();
+    });
+    const std::unique_ptr<fabric::Program> program = offer->bind(offers);
     return us_since(begin);
   }
 

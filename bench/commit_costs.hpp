@@ -10,7 +10,7 @@ namespace tca::bench {
 
 struct CommitCosts {
   Samples whole_us;       // of the whole commit
-  Samples fabric_us;      // of the fabric's compiling of the same share, by itself
+  Samples fabric_us;      // of the fabric's compiling of the same share, by itself, and of telling each other
   Samples route_us;       // of the choice of channels, by itself
   std::size_t bytes = 0;  // that a rank sends in a step
 

@@ -80,6 +80,11 @@ class Reader {
     return number;
   }
 
+  Blob get_blob(std::size_t bytes) {
+    const std::byte* const data = take(bytes);
+    return {data, data + bytes};
+  }
+
   bool done() const { return at_ == blob_.size(); }
   Blob rest() const { return Blob(blob_.begin() + static_cast<std::ptrdiff_t>(at_), blob_.end()); }
 

@@ -24,6 +24,7 @@ bool starts_with(const base::Blob& blob, const base::Blob& begin) {
 std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
   if (broken_) std::rethrow_exception(broken_);
   check_call(what);
+  ++meetings_;
   std::vector<base::Blob> all;
   try {
     all = gather(base::Writer().put_string(what).put_blob(mine).blob(), what);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -92,6 +93,9 @@ class Control {
     return all;
   }
 
+  // Returns how often this rank has met the others so far, in all_gather and in what is made of it.
+  std::uint64_t meetings() const { return meetings_; }
+
   // Returns why `rank` will never answer again, or nothing while it may still answer.
   virtual std::optional<Loss> lost(int rank) = 0;
 
@@ -177,6 +181,7 @@ class Control {
   // Called when this rank is about to give up waiting, with Errc::timed_out or Errc::rank_lost.
   virtual void note_failure(Errc) {}
 
+  std::uint64_t meetings_ = 0;
   std::exception_ptr broken_;  // the error that has ended a gather in the middle
 };
 

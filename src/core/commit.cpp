@@ -50,11 +50,15 @@ struct Uses {
 
 void Commit::run() {
   choose_channels();
+  check_windows(world_.rank(), chain_.draft_->descriptors, own_);
+  check_bounds(own_);
   exchange();
-  agree(problems());
-  world_.free_released();
-  compile();
+  const Problems problems = this->problems();
+  world_.free_released(what());
+  bind(agree(problems));
 }
+
+std::string Commit::what() const { return fmt::format("commit of chain '{}'", chain_.name_); }
 
 // Names a put, and says its layout on the side of `region`: "put 2 of rank 0 (block of 64)".
 std::string Commit::name_of(int rank, std::size_t index, const base::Region& region,
@@ -100,25 +104,24 @@ void Commit::choose_channels() {
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;
       // The error is only noted, since the others wait for this rank in the exchange.
-      without_channel_.add(
-          [&] { return fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()); });
+      own_.add([&] { return fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()); });
     }
   }
 }
 
 void Commit::exchange() {
   base::Writer writer;
-  writer.put_string(chain_.name_).put(chain_.guarded_);
+  writer.put_string(chain_.name_).put(chain_.guarded_).put(own_.total() == 0);
   writer.put(chain_.draft_->descriptors.size());
   for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
   writer.put(chain_.draft_->expected.size());
   for (const int rank : chain_.draft_->expected) writer.put(rank);
-  const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
-  for (const base::Blob& blob : world_.reclaimer().gather_and_announce(writer.blob(), what)) {
+  for (const base::Blob& blob : world_.reclaimer().gather_and_announce(writer.blob(), what())) {
     base::Reader reader(blob);
     Declaration rank;
     rank.name = reader.get_string();
     rank.guarded = reader.get<bool>();
+    rank.is_sound = reader.get<bool>();
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.puts.push_back(read(reader, world_));
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected.push_back(reader.get<int>());
     ranks_.push_back(std::move(rank));
@@ -128,9 +131,9 @@ void Commit::exchange() {
 Problems Commit::problems() const {
   Problems problems;
   if (!is_same_chain(problems)) return problems;  // the rest would compare different chains
-  problems = without_channel_;
-  check_windows(problems);
-  check_bounds(problems);
+  problems = own_;
+  for (int rank = 0; rank < world_.size(); ++rank)
+    if (rank != world_.rank()) check_windows(rank, ranks_[static_cast<std::size_t>(rank)].puts, problems);
   check_expectations(problems);
   check_overlaps(problems);
   return problems;
@@ -156,23 +159,19 @@ bool Commit::is_same_chain(Problems& problems) const {
   return std::all_of(ranks_.begin(), ranks_.end(), is_first);
 }
 
-// Checks that this rank still has both windows of every put in which it takes part.
-void Commit::check_windows(Problems& problems) const {
+// Checks that this rank still has both windows of each of `rank`'s puts in which it takes part.
+void Commit::check_windows(int rank, std::span<const Descriptor> puts, Problems& problems) const {
   const int me = world_.rank();
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
-    for (std::size_t i = 0; i < puts.size(); ++i) {
-      const Descriptor& d = puts[i];
-      if (d.shape == nullptr || (rank != me && d.to != me)) continue;
-      for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
-        if (world_.find_window(id) != nullptr) continue;
-        problems.add([&] {
-          return fmt::format(
-              "put {} of rank {} uses {}, which rank {} has destroyed; keep a handle of it until "
-              "the commit",
-              i, rank, world_.window_title(id), me);
-        });
-      }
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    const Descriptor& d = puts[i];
+    if (d.shape == nullptr || (rank != me && d.to != me)) continue;
+    for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
+      if (world_.find_window(id) != nullptr) continue;
+      problems.add([&] {
+        return fmt::format(
+            "put {} of rank {} uses {}, which rank {} has destroyed; keep a handle of it until the commit", i,
+            rank, world_.window_title(id), me);
+      });
     }
   }
 }
@@ -255,20 +254,35 @@ void Commit::check_overlaps(Problems& problems) const {
   }
 }
 
-// Lets every rank learn every problem, so that all throw the same message.
-void Commit::agree(const Problems& problems) const {
+// Returns whether no rank knows anything against its own puts of this chain, which is the same for all. Then the
+// fabrics may be given them.
+bool Commit::is_sound() const {
+  return std::ranges::all_of(ranks_, [&](const Declaration& rank) {
+    return rank.is_sound && rank.name == ranks_[0].name && rank.guarded == ranks_[0].guarded;
+  });
+}
+
+// Lets every rank learn every problem, so that all throw the same message. Where there is none, returns what all
+// ranks offer.
+std::vector<base::Blob> Commit::agree(const Problems& problems) {
   base::Writer writer;
-  writer.put(problems.total());
+  writer.put(problems.total()).put(problems.first().size());
   for (const std::string& line : problems.first()) writer.put_string(line);
+  if (problems.total() == 0 && is_sound())
+    writer.put_blob(world_.control().attempt(what(), [this] { return offer(); }));
   std::size_t total = 0;
   std::set<std::string> lines;
-  const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
-  for (const base::Blob& blob : world_.control().all_gather(writer.blob(), what)) {
+  std::vector<base::Blob> all = world_.control().all_gather(writer.blob(), what());
+  for (base::Blob& blob : all) {
     base::Reader reader(blob);
     total += reader.get<std::size_t>();
-    while (!reader.done()) lines.insert(reader.get_string());
+    for (auto n = reader.get<std::size_t>(); n > 0; --n) lines.insert(reader.get_string());
+    blob = reader.rest();
   }
-  if (total == 0) return;
+  if (total == 0) {
+    control::Control::require_all(all);
+    return all;
+  }
   while (lines.size() > Problems::shown) lines.erase(std::prev(lines.end()));
   base::fail(Errc::refused, "chain '{}' refused, {} problem{}:\n  {}{}", ranks_[0].name, total,
              total == 1 ? "" : "s", fmt::join(lines, "\n  "), total > lines.size() ? "\n  ..." : "");
@@ -276,19 +290,20 @@ void Commit::agree(const Problems& problems) const {
 
 std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
   std::shared_ptr<WindowState> window = world_.find_window(id);
-  auto& kept = chain_.windows_;
-  if (std::find(kept.begin(), kept.end(), window) == kept.end()) kept.push_back(window);
+  if (std::find(windows_.begin(), windows_.end(), window) == windows_.end()) windows_.push_back(window);
   return window;
 }
 
-void Commit::compile() {
+// Has every fabric prepare its share, and returns what they have to tell the other ranks.
+base::Blob Commit::offer() {
   const int me = world_.rank();
-  chain_.id_ = world_.next_id();
-  std::sort(chain_.windows_.begin(), chain_.windows_.end());
-  chain_.windows_.erase(std::unique(chain_.windows_.begin(), chain_.windows_.end()), chain_.windows_.end());
-  std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are compiled
-  for (std::size_t f = 0; f < world_.fabrics().size(); ++f) {
-    std::vector<fabric::Put> outgoing, incoming;
+  windows_ = chain_.windows_;
+  std::sort(windows_.begin(), windows_.end());
+  windows_.erase(std::unique(windows_.begin(), windows_.end()), windows_.end());
+  shares_.resize(world_.fabrics().size());
+  base::Writer writer;
+  for (std::size_t f = 0; f < shares_.size(); ++f) {
+    Share& share = shares_[f];
     for (int rank = 0; rank < world_.size(); ++rank) {
       for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
         if (d.fabric != f || (rank != me && d.to != me)) continue;
@@ -299,14 +314,30 @@ void Commit::compile() {
           put.from_memory = keep(d.from_window)->memory_of(f);
           put.from_offset = static_cast<std::uint64_t>(d.from_offset);
         }
-        if (rank == me) outgoing.push_back(put);
-        if (d.to == me) incoming.push_back(put);
+        if (rank == me) share.outgoing.push_back(put);
+        if (d.to == me) share.incoming.push_back(put);
       }
     }
-    programs.push_back(world_.fabrics()[f]->compile(
-        {chain_.name_, chain_.guarded_, outgoing, incoming, chain_.time_limit_}));
+    share.offer = world_.fabrics()[f]->offer(
+        {chain_.name_, chain_.guarded_, share.outgoing, share.incoming, chain_.time_limit_});
+    const base::Blob blob = share.offer->to_others();
+    writer.put(blob.size()).put_blob(blob);
   }
+  return writer.blob();
+}
+
+void Commit::bind(std::span<const base::Blob> offered) {
+  chain_.id_ = world_.next_id();
+  std::vector<std::vector<base::Blob>> offers(shares_.size());  // by fabric and rank
+  for (const base::Blob& blob : offered) {
+    base::Reader reader(blob);
+    for (std::vector<base::Blob>& of_fabric : offers)
+      of_fabric.push_back(reader.get_blob(reader.get<std::size_t>()));
+  }
+  std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are bound
+  for (std::size_t f = 0; f < shares_.size(); ++f) programs.push_back(shares_[f].offer->bind(offers[f]));
   chain_.programs_ = std::move(programs);
+  chain_.windows_ = std::move(windows_);
   chain_.windows_.shrink_to_fit();
 }
 

@@ -1,6 +1,11 @@
-// The commit of a chain by all ranks: its descriptors are exchanged, checked and compiled.
+// The commit of a chain by all ranks, which meet twice: they tell each other what they have declared, and then
+// what is wrong with that or, where nothing is, what their fabrics offer for it. Whether a put is sound its own
+// rank finds out before the first meeting, so that no fabric is given one that is not. Where earlier objects are
+// to be freed, the ranks meet once more between the two (see reclaim.hpp).
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +18,7 @@ namespace tca::core {
 struct Declaration {
   std::string name;
   bool guarded = true;
+  bool is_sound = true;  // its rank knows nothing against its puts
   std::vector<Descriptor> puts;
   std::vector<int> expected;
 };
@@ -44,14 +50,23 @@ class Commit {
   void run();
 
  private:
+  // A rank's share of the chain on one fabric.
+  struct Share {
+    std::vector<fabric::Put> outgoing, incoming;
+    std::unique_ptr<fabric::Offer> offer;
+  };
+
   void choose_channels();
   void exchange();
-  void compile();
   Problems problems() const;
-  void agree(const Problems& problems) const;
+  std::vector<base::Blob> agree(const Problems& problems);
+  base::Blob offer();
+  void bind(std::span<const base::Blob> offered);
 
+  std::string what() const;
+  bool is_sound() const;
   bool is_same_chain(Problems& problems) const;
-  void check_windows(Problems& problems) const;
+  void check_windows(int rank, std::span<const Descriptor> puts, Problems& problems) const;
   void check_bounds(Problems& problems) const;
   void check_expectations(Problems& problems) const;
   void check_overlaps(Problems& problems) const;
@@ -65,8 +80,10 @@ class Commit {
 
   ChainState& chain_;
   WorldState& world_;
+  Problems own_;  // those of this rank's puts that it finds alone
   std::vector<Declaration> ranks_;
-  Problems without_channel_;  // of this rank's puts
+  std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
+  std::vector<Share> shares_;                          // by fabric
 };
 
 }  // namespace tca::core

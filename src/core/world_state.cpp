@@ -94,8 +94,7 @@ std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& reques
   const std::size_t bytes = bytes_of(request, title);
   const std::uint32_t id = next_id();
   // Released memory is freed before the new window needs the room.
-  if (reclaimer_.has_released()) control().barrier("creation of " + title);
-  free_released();
+  free_released("creation of " + title);
   auto* const existing = bytes == 0 ? nullptr : static_cast<std::byte*>(request.existing);
   auto memories = std::make_shared<Memories>(expose(bytes, existing, registered, title));
   const std::string* const name = request.title.empty() ? nullptr : &intern(request.title);
@@ -105,12 +104,12 @@ std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& reques
   return window;
 }
 
-void WorldState::free_released() {
-  if (reclaimer_.has_released()) {
-    std::erase_if(windows_, [&](const auto& known) {
-      return known.second.window.expired() && !reclaimer_.remembers(known.first);
-    });
-  }
+void WorldState::free_released(std::string_view what) {
+  if (!reclaimer_.has_released()) return;
+  control().barrier(what);
+  std::erase_if(windows_, [&](const auto& known) {
+    return known.second.window.expired() && !reclaimer_.remembers(known.first);
+  });
   reclaimer_.free_released();
 }
 

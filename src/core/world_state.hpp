@@ -130,8 +130,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // is taken once all ranks have agreed to make the object; a call that is refused takes none.
   std::uint32_t next_id() { return next_id_++; }
 
-  // Does Reclaimer::free_released, and forgets the windows that no rank has a handle of any more.
-  void free_released();
+  // Collective. Frees what the last call of Reclaimer::gather_and_announce has released, and forgets the windows
+  // that no rank has a handle of any more. Meets the others first if there is anything to free.
+  void free_released(std::string_view what);
 
   // Notes that this rank's last handle of an object is gone.
   void retire(std::uint32_t id, Retired object) { reclaimer_.retire(id, std::move(object)); }

@@ -2,34 +2,38 @@
 // above rely on it.
 //
 // A fabric exposes a window's memory, compiles its share of a committed chain, and from then on starts and
-// tests that share. All decisions are made in `compile`; a started `Program` only does what was compiled.
+// tests that share. All decisions are made while a chain is compiled; a started `Program` only does what was
+// compiled.
 //
-// The author of a fabric reads Memory, Put and ChainSpec, then Program, then Fabric, and implements their
+// The author of a fabric reads Memory, Put and ChainSpec, then Program and Offer, then Fabric, and implements their
 // pure virtual functions. Every other function has a default, and follows a line that says which fabrics
 // override it. What only some fabrics have to say is a role of its own, which they hand out: pricing.hpp (times
 // and room, for the route), messages.hpp (what moves only when the rank polls), device.hpp and accelerator.hpp
 // (GPUs).
 //
-// Ownership: the world owns its fabrics; the caller of `expose` and `compile` owns what they return. A
+// Ownership: the world owns its fabrics; the caller of `expose` and `offer` owns what they return. A
 // program is destroyed before the memories that it moves, and both before their fabric; Fabric::quiesce comes
 // before all of that. The Control (control.hpp) with which a fabric is made outlives it.
 //
 // Threads: one fabric object serves one rank and is called by one thread at a time, which is that rank's own
 // as long as the world is up. Every rank makes the calls that are marked "collective", in the same order, and
 // these may meet the other ranks through Control. While Control waits, it calls back for progress;
-// therefore `expose` and `compile` leave earlier programs fit to run before they meet the others. Except for
+// therefore `expose` and `bind` leave earlier programs fit to run before they meet the others. Except for
 // `quiesce`, no other call waits for another rank.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/codec.hpp"
 #include "base/shape.hpp"
 #include "base/trace.hpp"
 #include "fabric/device.hpp"
@@ -137,6 +141,35 @@ class Program {
   virtual AcceleratorProgram* on_accelerator() { return nullptr; }
 };
 
+// A rank's share of a chain on its way to a program. Chains are compiled in two halves, so that the ranks meet
+// once for all fabrics of a world: Fabric::offer prepares a share, and `bind` makes a program of it when the rank
+// knows what the others have offered. Where a rank refuses the chain or cannot offer its share, no share is bound
+// on any rank. An offer that goes takes with it whatever its program has not.
+class Offer {
+ public:
+  virtual ~Offer() = default;
+
+  // Returns what the other ranks have to know to bind their shares. Called once.
+  virtual base::Blob to_others() { return {}; }
+
+  // Collective, and throws on every rank alike. `offers` has what all ranks offered of this fabric, by rank.
+  // Called once, after all of them have agreed; what has to be the same on every rank, such as a number of
+  // chains, is counted here. A fabric meets the others again only if it must: because it can still fail on one
+  // rank alone (cuda fills tables in the memory of its GPU), or because the library below it has to be called
+  // by all (MPI_Win_create for mpi/rma).
+  virtual std::unique_ptr<Program> bind(std::span<const base::Blob> offers) = 0;
+};
+
+// An offer of a fabric whose ranks need to know nothing of each other's shares.
+class BareOffer final : public Offer {
+ public:
+  explicit BareOffer(std::function<std::unique_ptr<Program>()> compile) : compile_(std::move(compile)) {}
+  std::unique_ptr<Program> bind(std::span<const base::Blob>) override { return compile_(); }
+
+ private:
+  std::function<std::unique_ptr<Program>()> compile_;
+};
+
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -158,9 +191,10 @@ class Fabric {
   // Error{invalid_argument} when the others could not reach such memory. `window` names it in messages.
   virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::byte* existing, std::string_view window) = 0;
 
-  // Collective over all ranks, including those without a part in the chain. `share` is valid only during the
-  // call; the shapes and memories of its puts outlive the program. Throws on every rank alike.
-  virtual std::unique_ptr<Program> compile(const ChainSpec& share) = 0;
+  // Prepares this rank's share of a chain. All ranks make the call, including those without a part in the chain,
+  // but it meets nobody: what it throws is this rank's alone, and the caller tells the others. What `share`
+  // refers to is valid until the offer has gone; the shapes and memories of its puts outlive the program.
+  virtual std::unique_ptr<Offer> offer(const ChainSpec& share) = 0;
 
   // Makes an immediate put: it goes now and is visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;

@@ -6,6 +6,27 @@ namespace tca::test {
 
 namespace {
 
+class MixedOffer final : public fabric::Offer {
+ public:
+  MixedOffer(fabric::Fabric& inner, const fabric::ChainSpec& share, std::vector<fabric::Put> outgoing,
+             std::vector<fabric::Put> incoming, unsigned& chains)
+      : outgoing_(std::move(outgoing)),
+        incoming_(std::move(incoming)),
+        inner_(inner.offer({share.name, share.guarded, outgoing_, incoming_, share.time_limit})),
+        chains_(chains) {}
+
+  base::Blob to_others() override { return inner_->to_others(); }
+  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+    ++chains_;
+    return inner_->bind(offers);
+  }
+
+ private:
+  std::vector<fabric::Put> outgoing_, incoming_;
+  std::unique_ptr<fabric::Offer> inner_;
+  unsigned& chains_;
+};
+
 class MixedFabric final : public fabric::Fabric {
  public:
   MixedFabric(std::unique_ptr<fabric::Fabric> inner, unsigned seed) : inner_(std::move(inner)), seed_(seed) {}
@@ -25,10 +46,9 @@ class MixedFabric final : public fabric::Fabric {
   void trace_to(base::Trace* trace) override { inner_->trace_to(trace); }
   void progress() override { inner_->progress(); }
 
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override {
-    ++compiled_;
-    const std::vector<fabric::Put> outgoing = mixed(share.outgoing), incoming = mixed(share.incoming);
-    return inner_->compile({share.name, share.guarded, outgoing, incoming, share.time_limit});
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
+    return std::make_unique<MixedOffer>(*inner_, share, mixed(share.outgoing), mixed(share.incoming),
+                                        chains_);
   }
 
  private:
@@ -37,7 +57,7 @@ class MixedFabric final : public fabric::Fabric {
     std::vector<fabric::Put> result(puts.begin(), puts.end());
     std::map<std::pair<int, int>, unsigned> index;
     for (fabric::Put& put : result) {
-      unsigned mix = seed_ + 31 * compiled_ + 7 * index[{put.from, put.to}]++ +
+      unsigned mix = seed_ + 31 * chains_ + 7 * index[{put.from, put.to}]++ +
                      3 * static_cast<unsigned>(put.from) + 5 * static_cast<unsigned>(put.to);
       mix = (mix * 2654435761u) >> 16;
       put.protocol = static_cast<int>(mix % inner_->protocols().size());
@@ -47,7 +67,7 @@ class MixedFabric final : public fabric::Fabric {
 
   std::unique_ptr<fabric::Fabric> inner_;
   unsigned seed_;
-  unsigned compiled_ = 0;
+  unsigned chains_ = 1;
 };
 
 }  // namespace

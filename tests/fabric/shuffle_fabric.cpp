@@ -166,8 +166,9 @@ class ShuffleFabric final : public fabric::Fabric {
     return std::make_unique<ShuffleMemory>(hub_, control_.rank(), hub_.blocks(id));
   }
 
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override {
-    return std::make_unique<ShuffleProgram>(hub_, chains_++, share);
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
+    return std::make_unique<fabric::BareOffer>(
+        [this, share] { return std::make_unique<ShuffleProgram>(hub_, chains_++, share); });
   }
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,

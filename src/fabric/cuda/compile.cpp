@@ -43,15 +43,16 @@ bool is_ll(const Piece& piece) { return piece.put->shape != nullptr && piece.put
 bool needs_ready(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol != ll; }
 Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
 
-class Compiler {
+class CudaOffer final : public fabric::Offer {
  public:
-  Compiler(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
-           cudaStream_t stream, HostCopier& copier)
+  CudaOffer(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
+            cudaStream_t stream, HostCopier& copier, Finish finish)
       : share_(share),
         control_(control),
         inbox_(inbox),
         stream_(stream),
         copier_(copier),
+        finish_(std::move(finish)),
         id_(id),
         out_(pieces_of(share.outgoing)),
         in_(pieces_of(share.incoming)),
@@ -64,13 +65,34 @@ class Compiler {
     }
   }
 
-  void run(const std::function<void(std::unique_ptr<Compiled>)>& finish) {
-    exchange_room();
-    // No rank may store into a slot that its owner has not cleared yet.
-    control_.do_together(what(), [&] {
+  // The room is cleared by the time the others hear of it.
+  base::Blob to_others() override {
+    const std::map<int, Taken> all = take_room();
+    base::Writer writer;
+    writer.put(inbox_.largest());
+    for (const auto& [partner, room] : all) {
+      writer.put(partner).put(room.arriving.size()).put(room.acks.size()).put(room.ready);
+      for (const std::uint64_t offset : room.arriving) writer.put(offset);
+      for (const std::uint64_t offset : room.acks) writer.put(offset);
+    }
+    check(cudaStreamSynchronize(stream_), "clearing signals");
+    return writer.blob();
+  }
+
+  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+    std::size_t least = Inbox::capacity;
+    for (int rank = 0; rank < control_.size(); ++rank) {
+      base::Reader reader(offers[static_cast<std::size_t>(rank)]);
+      least = std::min(least, reader.get<std::size_t>());
+      while (!reader.done()) read_room(reader, rank);
+    }
+    inbox_.hear_of_others(least);
+    std::unique_ptr<fabric::Program> program;
+    control_.do_together(fmt::format("commit of chain '{}'", share_.name), [&] {
       build();
-      finish(std::move(compiled_));
+      program = finish_(std::move(compiled_));
     });
+    return program;
   }
 
  private:
@@ -104,77 +126,54 @@ class Compiler {
     check(cudaStreamSynchronize(stream_), "committing a chain");
   }
 
-  std::string what() const { return fmt::format("commit of chain '{}'", share_.name); }
   int me() const { return control_.rank(); }
 
   // The offsets of what this rank takes of its own inbox for one partner, in an order that both know.
-  struct Offer {
+  struct Taken {
     std::vector<std::uint64_t> arriving;  // by incoming piece: its packets or its signals
     std::vector<std::uint64_t> acks;      // by outgoing piece that goes by ll
     std::uint64_t ready = 0;              // of the word for the partner's permission; 0 where none is needed
   };
 
-  void exchange_room() {
-    const std::vector<base::Blob> all = control_.make_together(what(), [this] {
-      const std::map<int, Offer> offers = take_room();
-      base::Writer writer;
-      writer.put(inbox_.largest());
-      for (const auto& [partner, offer] : offers) {
-        writer.put(partner).put(offer.arriving.size()).put(offer.acks.size()).put(offer.ready);
-        for (const std::uint64_t offset : offer.arriving) writer.put(offset);
-        for (const std::uint64_t offset : offer.acks) writer.put(offset);
-      }
-      check(cudaStreamSynchronize(stream_), "clearing signals");
-      return writer.blob();
-    });
-    std::size_t least = Inbox::capacity;
-    for (int rank = 0; rank < control_.size(); ++rank) {
-      base::Reader reader(all[static_cast<std::size_t>(rank)]);
-      least = std::min(least, reader.get<std::size_t>());
-      while (!reader.done()) read_offer(reader, rank);
-    }
-    inbox_.hear_of_others(least);
-  }
-
-  std::map<int, Offer> take_room() {
-    std::map<int, Offer> offers;
+  std::map<int, Taken> take_room() {
+    std::map<int, Taken> all;
     for (Piece& piece : in_) {
       const std::size_t bytes =
           is_ll(piece) ? packet_bytes(piece.shape.bytes()) : sizeof(Word) * segments(piece);
       piece.inbox_offset = compiled_->room.take(bytes);
-      offers[piece.put->from].arriving.push_back(piece.inbox_offset);
+      all[piece.put->from].arriving.push_back(piece.inbox_offset);
     }
     for (Piece& piece : out_) {
-      Offer& offer = offers[piece.put->to];
+      Taken& taken = all[piece.put->to];
       if (is_ll(piece)) {
         piece.inbox_offset = compiled_->room.take(sizeof(Word) * chunks_of(piece.shape.bytes()));
-        offer.acks.push_back(piece.inbox_offset);
-      } else if (share_.guarded && needs_ready(piece) && offer.ready == 0) {
-        offer.ready = compiled_->room.take(sizeof(Word));
+        taken.acks.push_back(piece.inbox_offset);
+      } else if (share_.guarded && needs_ready(piece) && taken.ready == 0) {
+        taken.ready = compiled_->room.take(sizeof(Word));
       }
     }
-    for (const auto& [partner, offer] : offers) my_ready_[partner] = offer.ready;
-    return offers;
+    for (const auto& [partner, taken] : all) my_ready_[partner] = taken.ready;
+    return all;
   }
 
-  void read_offer(base::Reader& reader, int rank) {
+  void read_room(base::Reader& reader, int rank) {
     const int partner = reader.get<int>();
-    Offer offer;
-    offer.arriving.resize(reader.get<std::size_t>());
-    offer.acks.resize(reader.get<std::size_t>());
-    offer.ready = reader.get<std::uint64_t>();
-    for (std::uint64_t& offset : offer.arriving) offset = reader.get<std::uint64_t>();
-    for (std::uint64_t& offset : offer.acks) offset = reader.get<std::uint64_t>();
+    Taken taken;
+    taken.arriving.resize(reader.get<std::size_t>());
+    taken.acks.resize(reader.get<std::size_t>());
+    taken.ready = reader.get<std::uint64_t>();
+    for (std::uint64_t& offset : taken.arriving) offset = reader.get<std::uint64_t>();
+    for (std::uint64_t& offset : taken.acks) offset = reader.get<std::uint64_t>();
     if (partner != me()) return;
     // The partner waits to be told when this rank is done reading.
-    if (offer.ready != 0) readies_.push_back({inbox_.at<Word>(rank, offer.ready)});
-    theirs_[rank] = std::move(offer);
+    if (taken.ready != 0) readies_.push_back({inbox_.at<Word>(rank, taken.ready)});
+    theirs_[rank] = std::move(taken);
   }
 
   device::LlPut packets(const Piece& piece, Side side) {
     const bool sending = side == Side::from;
     const int partner = sending ? piece.put->to : piece.put->from;
-    const Offer& offer = theirs_.at(partner);
+    const Taken& taken = theirs_.at(partner);
     device::LlPut packets;
     packets.memory = sending ? address(piece.put->from_memory, me(), piece.from_offset)
                              : address(piece.put->to_memory, me(), piece.to_offset);
@@ -187,11 +186,11 @@ class Compiler {
     packets.end_chunk = chunks_of(piece.shape.bytes());
     packets.link = links_.at(partner);
     if (sending) {
-      packets.packets = inbox_.at<device::Packet>(partner, offer.arriving.at(index_at_target(piece)));
+      packets.packets = inbox_.at<device::Packet>(partner, taken.arriving.at(index_at_target(piece)));
       packets.acks = inbox_.own<Word>(piece.inbox_offset);
     } else {
       packets.packets = inbox_.own<device::Packet>(piece.inbox_offset);
-      packets.acks = inbox_.at<Word>(partner, offer.acks.at(next_ack_from_[partner]++));
+      packets.acks = inbox_.at<Word>(partner, taken.acks.at(next_ack_from_[partner]++));
     }
     return packets;
   }
@@ -266,16 +265,17 @@ class Compiler {
     return all;
   }
 
-  const fabric::ChainSpec& share_;
+  fabric::ChainSpec share_;
   control::Control& control_;
   Inbox& inbox_;
   cudaStream_t stream_;
   HostCopier& copier_;
+  Finish finish_;
   Word id_;
   std::vector<Piece> out_, in_;
   std::unique_ptr<Compiled> compiled_;
   std::map<int, Word> links_;  // by partner
-  std::map<int, Offer> theirs_;
+  std::map<int, Taken> theirs_;
   std::map<int, std::uint64_t> my_ready_;
   std::map<int, std::size_t> next_ack_from_;
   std::vector<device::Ready> readies_;
@@ -295,10 +295,9 @@ bool fits_copy_engine(const base::Shape& shape) {
          (shape.loop_count == 0 || (pitched(rows.to_pitch) && pitched(rows.from_pitch)));
 }
 
-void compile(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
-             cudaStream_t stream, HostCopier& copier,
-             const std::function<void(std::unique_ptr<Compiled>)>& finish) {
-  Compiler(share, id, control, inbox, stream, copier).run(finish);
+std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share, Word id, control::Control& control,
+                                     Inbox& inbox, cudaStream_t stream, HostCopier& copier, Finish finish) {
+  return std::make_unique<CudaOffer>(share, id, control, inbox, stream, copier, std::move(finish));
 }
 
 Grid grid_for(Word chunks, Word segments, unsigned limit) {

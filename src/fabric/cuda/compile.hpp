@@ -39,11 +39,12 @@ struct Compiled {
   Room room;
 };
 
-// Collective over the ranks that share the chain. `id` is not 0. `finish` makes the program that the rank
-// will start; where it fails on one rank, no rank goes on.
-void compile(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
-             cudaStream_t stream, HostCopier& copier,
-             const std::function<void(std::unique_ptr<Compiled>)>& finish);
+// Returns the offer of a rank's share: room in its inbox. `id` is not 0. To bind it meets the others once more,
+// since tables may not fit any more, or the GPU may fail, on one rank alone; `finish` makes the program that the
+// rank will start.
+using Finish = std::function<std::unique_ptr<fabric::Program>(std::unique_ptr<Compiled>)>;
+std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share, Word id, control::Control& control,
+                                     Inbox& inbox, cudaStream_t stream, HostCopier& copier, Finish finish);
 
 // Gives a chain as many blocks as there is work for, at most `limit`: a warp for each chunk of packets, a
 // block for each segment of stores.

@@ -90,7 +90,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
                                           std::chrono::milliseconds time_limit) override;
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec& kind) const override {
@@ -202,13 +202,11 @@ std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte*
   return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), id, inbox_, copier_);
 }
 
-std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::ChainSpec& share) {
-  const Word id = ++last_id_;
-  std::unique_ptr<CudaProgram> program;
-  cuda::compile(share, id, control_, inbox_, setup_.stream, copier_, [&](std::unique_ptr<Compiled> compiled) {
-    program = std::make_unique<CudaProgram>(runner_, std::string(share.name), std::move(compiled));
-  });
-  return program;
+std::unique_ptr<fabric::Offer> CudaFabric::offer(const fabric::ChainSpec& share) {
+  const auto finish = [this, name = share.name](std::unique_ptr<Compiled> compiled) {
+    return std::make_unique<CudaProgram>(runner_, std::string(name), std::move(compiled));
+  };
+  return cuda::offer(share, ++last_id_, control_, inbox_, setup_.stream, copier_, finish);
 }
 
 std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::size_t max_values,

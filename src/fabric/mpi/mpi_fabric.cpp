@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -34,6 +33,73 @@ MpiMemory::Storage allocate(std::size_t bytes) {
   return MpiMemory::Storage(static_cast<std::byte*>(std::calloc(bytes, 1)));
 }
 
+// A share that messages and one-sided calls carry. Tells the others which windows this rank puts into by rma,
+// since all ranks together have MPI make a window for each.
+class MpiOffer final : public fabric::Offer {
+ public:
+  // `chains` counts the world's.
+  MpiOffer(MpiControl& control, Runner& runner, std::uint32_t& chains, const fabric::ChainSpec& share,
+           int tag)
+      : control_(control), runner_(runner), chains_(chains) {
+    const InMpi inside;
+    operations_ = mpi::compile(share, tag, control.comm());
+    part_ = std::make_unique<RmaPart>(control.comm(), share, runner);
+    for (const fabric::Put& put : share.outgoing)
+      if (goes_by(put, rma)) put_into_.put(static_cast<MpiMemory*>(put.to_memory)->number());
+  }
+
+  base::Blob to_others() override { return put_into_.blob(); }
+
+  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+    ++chains_;
+    std::set<std::uint32_t> numbers;
+    for (const base::Blob& blob : offers)
+      for (base::Reader reader(blob); !reader.done();) numbers.insert(reader.get<std::uint32_t>());
+    std::vector<MpiMemory*> windows;
+    for (const std::uint32_t number : numbers) windows.push_back(runner_.immediates.window(number));
+    if (windows.empty())
+      part_.reset();
+    else
+      part_->make_windows(control_, windows);
+    return std::make_unique<MpiProgram>(runner_, std::move(operations_), std::move(part_));
+  }
+
+ private:
+  MpiControl& control_;
+  Runner& runner_;
+  std::uint32_t& chains_;
+  Operations operations_;
+  std::unique_ptr<RmaPart> part_;
+  base::Writer put_into_;
+};
+
+// A share on an accelerator's memory, which messages of a stage carry.
+class StagedOffer final : public fabric::Offer {
+ public:
+  StagedOffer(ProxyThread& proxy, Runner& runner, std::uint32_t& chains, fabric::Stager& stager,
+              fabric::StageMemory memory, const fabric::ChainSpec& share, int tag)
+      : proxy_(proxy), runner_(runner), chains_(chains), messages_(staged_messages(share)) {
+    if (messages_.empty()) return;
+    stage_ = stager.make_stage(std::string(share.name), messages_, memory, share.time_limit);
+    const InMpi inside;
+    operations_ = mpi::compile(messages_, *stage_, tag, runner.comm);
+  }
+
+  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob>) override {
+    ++chains_;
+    return std::make_unique<StagedProgram>(proxy_, runner_, std::move(messages_), std::move(stage_),
+                                           std::move(operations_));
+  }
+
+ private:
+  ProxyThread& proxy_;
+  Runner& runner_;
+  std::uint32_t& chains_;
+  std::vector<fabric::StagedMessage> messages_;
+  std::unique_ptr<fabric::Stage> stage_;
+  Operations operations_;  // go before the stage
+};
+
 class MpiFabric final : public fabric::Fabric, public fabric::Messages {
  public:
   MpiFabric(MpiControl& control, const Settings& settings)
@@ -54,7 +120,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -97,9 +163,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   }
 
  private:
-  std::vector<base::Blob> make_together(const fabric::ChainSpec& share,
-                                        const std::function<base::Blob()>& make);
-  std::unique_ptr<fabric::Program> compile_staged(const fabric::ChainSpec& share, int tag);
+  std::unique_ptr<fabric::Offer> prepare(const fabric::ChainSpec& share);
 
   // Keeps the proxy's thread, where there is one, from what the rank's own thread uses.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
@@ -148,65 +212,24 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   return memory;
 }
 
-// Calls `make` on all ranks together. A rank whose MPI cannot make what a chain needs can go on without
-// that chain, so the error is not `rank_lost`.
-std::vector<base::Blob> MpiFabric::make_together(const fabric::ChainSpec& share,
-                                                 const std::function<base::Blob()>& make) {
-  return control_.make_together(fmt::format("commit of chain '{}'", share.name), [&] {
-    try {
-      return make();
-    } catch (const Error& error) {
-      const bool for_memory = error.code() == Errc::out_of_memory;
-      throw Error(for_memory ? Errc::out_of_memory : Errc::refused, error.what()).with(error.fields());
-    } catch (const std::bad_alloc&) {
-      base::fail(Errc::out_of_memory, {.rank = control_.rank()},
-                 "rank {} has no memory for what it packs ({}); see the route mpi/datatype", control_.rank(),
-                 base::limit_met(ENOMEM));
-    }
-  });
+// A rank whose MPI cannot make what a chain needs can go on without that chain, so the error is not `rank_lost`.
+std::unique_ptr<fabric::Offer> MpiFabric::offer(const fabric::ChainSpec& share) {
+  try {
+    return prepare(share);
+  } catch (const Error& error) {
+    const bool for_memory = error.code() == Errc::out_of_memory;
+    throw Error(for_memory ? Errc::out_of_memory : Errc::refused, error.what()).with(error.fields());
+  } catch (const std::bad_alloc&) {
+    base::fail(Errc::out_of_memory, {.rank = control_.rank()},
+               "rank {} has no memory for what it packs ({}); see the route mpi/datatype", control_.rank(),
+               base::limit_met(ENOMEM));
+  }
 }
 
-std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::ChainSpec& share, int tag) {
-  std::vector<fabric::StagedMessage> messages = staged_messages(share);
-  std::unique_ptr<fabric::Stage> stage;
-  Operations operations;
-  make_together(share, [&] {
-    if (!messages.empty()) {
-      stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
-      const InMpi inside;
-      operations = mpi::compile(messages, *stage, tag, control_.comm());
-    }
-    return base::Blob{};
-  });
-  return std::make_unique<StagedProgram>(*proxy_, runner_, std::move(messages), std::move(stage),
-                                         std::move(operations));
-}
-
-std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::ChainSpec& share) {
-  const int tag = first_tag(chains_++, share.name);
-  if (proxy_) return compile_staged(share, tag);
-  Operations operations;
-  std::unique_ptr<RmaPart> part;
-  // All ranks together have MPI make a window for each window that any rank puts into by rma.
-  const std::vector<base::Blob> numbers = make_together(share, [&] {
-    const InMpi inside;
-    operations = mpi::compile(share, tag, control_.comm());
-    part = std::make_unique<RmaPart>(control_.comm(), share, runner_);
-    base::Writer mine;
-    for (const fabric::Put& put : share.outgoing)
-      if (goes_by(put, rma)) mine.put(static_cast<MpiMemory*>(put.to_memory)->number());
-    return mine.blob();
-  });
-  std::set<std::uint32_t> put_into;
-  for (const base::Blob& blob : numbers)
-    for (base::Reader reader(blob); !reader.done();) put_into.insert(reader.get<std::uint32_t>());
-  std::vector<MpiMemory*> windows;
-  for (const std::uint32_t number : put_into) windows.push_back(runner_.immediates.window(number));
-  if (windows.empty())
-    part.reset();
-  else
-    part->make_windows(control_, windows);
-  return std::make_unique<MpiProgram>(runner_, std::move(operations), std::move(part));
+std::unique_ptr<fabric::Offer> MpiFabric::prepare(const fabric::ChainSpec& share) {
+  const int tag = first_tag(chains_, share.name);
+  if (!proxy_) return std::make_unique<MpiOffer>(control_, runner_, chains_, share, tag);
+  return std::make_unique<StagedOffer>(*proxy_, runner_, chains_, *stager_, stage_memory_, share, tag);
 }
 
 Callers callers(const Settings& settings) {

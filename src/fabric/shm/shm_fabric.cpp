@@ -39,6 +39,52 @@ Nontemporal asked_for() {
   return told ? Nontemporal::always : Nontemporal::if_faster;
 }
 
+// A share whose links lack the addresses of their signals. It allocates the slots that this rank's partners write
+// into, and tells them where these are.
+class ShmOffer final : public fabric::Offer {
+ public:
+  ShmOffer(Runner& runner, Inbox& inbox, int rank, std::vector<Link> links, Moves moves)
+      : runner_(runner), inbox_(inbox), rank_(rank), links_(std::move(links)), moves_(std::move(moves)) {}
+  ShmOffer(const ShmOffer&) = delete;
+  ~ShmOffer() override {
+    for (const Link& link : links_)
+      if (link.in != nullptr) inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
+  }
+
+  base::Blob to_others() override {
+    base::Writer slots;
+    for (Link& link : links_) {
+      const std::uint64_t offset = inbox_.allocate(link.partner, link.in_ring.slot_bytes());
+      link.in = reinterpret_cast<Signal*>(inbox_.at(rank_, offset));
+      slots.put(link.partner).put(offset);
+    }
+    return slots.blob();
+  }
+
+  // The program owns the slots.
+  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+    for (Link& link : links_) link.out = slot_at(link.partner, offers);
+    auto program = std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials);
+    links_.clear();
+    return program;
+  }
+
+ private:
+  Signal* slot_at(int partner, std::span<const base::Blob> offers) const {
+    for (base::Reader reader(offers[static_cast<std::size_t>(partner)]);;) {
+      const int writer = reader.get<int>();
+      const auto offset = reader.get<std::uint64_t>();
+      if (writer == rank_) return reinterpret_cast<Signal*>(inbox_.at(partner, offset));
+    }
+  }
+
+  Runner& runner_;
+  Inbox& inbox_;
+  int rank_;
+  std::vector<Link> links_;
+  Moves moves_;
+};
+
 class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
  public:
   ShmFabric(control::Control& control, std::unique_ptr<Space> space, const control::Places& places)
@@ -67,7 +113,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -79,7 +125,6 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
 
  private:
   void agree_on_window(std::size_t bytes, bool registers, std::string_view window);
-  void exchange_slots(const fabric::ChainSpec& share, std::span<Link> links);
 
   int own_host() const { return host_[static_cast<std::size_t>(control_.rank())]; }
   std::size_t ranks_here() const {
@@ -167,7 +212,7 @@ void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_v
   }
 }
 
-std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::ChainSpec& share) {
+std::unique_ptr<fabric::Offer> ShmFabric::offer(const fabric::ChainSpec& share) {
   std::map<int, Traffic> partners;
   for (const fabric::Put& put : share.outgoing) partners[put.to].out.push_back(&put);
   for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
@@ -177,41 +222,7 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::ChainSpec& sha
     const Nontemporal nontemporal = partner == control_.rank() ? Nontemporal::never : nontemporal_;
     links.push_back(compile_link(partner, traffic, share.guarded, nontemporal, moves, shapes_));
   }
-  exchange_slots(share, links);
-  return std::make_unique<ShmProgram>(runner_, links, moves.copies, moves.trials);
-}
-
-// Allocates the slots that this rank's partners write into, and exchanges with them where the slots are.
-void ShmFabric::exchange_slots(const fabric::ChainSpec& share, std::span<Link> links) {
-  const auto take_slots = [&] {
-    base::Writer slots;
-    for (Link& link : links) {
-      const std::uint64_t offset = inbox_.allocate(link.partner, link.in_ring.slot_bytes());
-      link.in = reinterpret_cast<Signal*>(inbox_.at(control_.rank(), offset));
-      slots.put(link.partner).put(offset);
-    }
-    return slots.blob();
-  };
-  std::vector<base::Blob> all;
-  try {
-    all = control_.make_together(fmt::format("commit of chain '{}'", share.name), take_slots);
-  } catch (const Error&) {
-    for (const Link& link : links)
-      if (link.in != nullptr) inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
-    throw;
-  }
-  std::map<int, std::uint64_t> offset_at;  // by partner
-  for (int rank = 0; rank < control_.size(); ++rank) {
-    base::Reader reader(all[static_cast<std::size_t>(rank)]);
-    while (!reader.done()) {
-      const int writer = reader.get<int>();
-      const auto offset = reader.get<std::uint64_t>();
-      if (writer == control_.rank()) offset_at[rank] = offset;
-    }
-  }
-  for (Link& link : links) {
-    link.out = reinterpret_cast<Signal*>(inbox_.at(link.partner, offset_at.at(link.partner)));
-  }
+  return std::make_unique<ShmOffer>(runner_, inbox_, control_.rank(), std::move(links), std::move(moves));
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
+    return std::make_unique<fabric::BareOffer>([this, share] { return compile(share); });
+  }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void compute(double bytes, double flops) override;
@@ -59,6 +61,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   Protocol& carrier(int protocol) const {
     return *model_->hardware().protocols()[static_cast<std::size_t>(protocol)];
   }
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share);
   SimProgram::Flows flows_of(std::span<const fabric::Put> puts);
   static des::Task land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
                         int to, std::uint32_t bytes, des::Time begin, std::uint64_t count);

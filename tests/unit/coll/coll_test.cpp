@@ -515,8 +515,8 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
                                          std::string_view window) override {
     return inner->expose(bytes, existing, window);
   }
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override {
-    return inner->compile(share);
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
+    return inner->offer(share);
   }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {

@@ -357,5 +357,20 @@ TEST(Windows, AreIndexedByWhateverIndexesAnArray) {
   });
 }
 
+// Rank 1 has room for what comes by the time it hears that rank 0 waits in vain. An inbox has a gibibyte.
+TEST(Commit, GivesBackWhatWasOfferedForAChainThatIsRefused) {
+  constexpr std::int64_t bytes = std::int64_t{40} << 20;
+  World::run_threads(2, [](World& world) {
+    const Window<char> window = world.window<char>(bytes);
+    for (int i = 0; i < 14; ++i) {
+      Chain chain = world.chain("faces", {.channel = "staged"});
+      if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(bytes)).expect(1);
+      if (world.rank() == 1) chain.expect(0);
+      const Caught refusal = caught([&] { chain.commit(); });
+      EXPECT_TRUE(says(refusal.message, {"refused, 1 problem:", "rank 0 expects rank 1"})) << refusal.message;
+    }
+  });
+}
+
 }  // namespace
 }  // namespace tca::test

@@ -340,7 +340,7 @@ class PlainFabric final : public fabric::Fabric {
   std::unique_ptr<fabric::Memory> expose(std::size_t, std::byte*, std::string_view) override {
     return nullptr;
   }
-  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec&) override { return nullptr; }
+  std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
   void progress() override {}
 
