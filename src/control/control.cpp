@@ -107,6 +107,45 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
   return all;
 }
 
+namespace {
+
+class Exchange final : public Wait {
+ public:
+  Exchange(const AllGather& exchange, std::string_view what) : exchange_(exchange), what_(what) {}
+  std::string what() const override { return std::string(what_); }
+  ErrorFields about() const override { return {.missing = exchange_.missing()}; }
+
+ private:
+  const AllGather& exchange_;
+  std::string_view what_;
+};
+
+}  // namespace
+
+std::vector<base::Blob> Control::complete(AllGather& exchange, std::string_view what,
+                                          std::string_view what_to_do) {
+  const Exchange wait(exchange, what);
+  base::Poll poll(cores());
+  base::Poll::Look look;
+  while (!exchange.advance()) {
+    if (wait_turn(wait)) continue;
+    const bool waited_long = poll.pause(look);
+    if (poll.has_yielded()) look.moves = while_waiting();
+    if (!waited_long) continue;
+    // Ranks whose bytes have come do not count: one that has failed may only have waited too long for the same
+    // rank as this one, whose own time limit says more.
+    const std::vector<int> missing = exchange.missing();
+    for (const int rank : missing) {
+      if (const std::optional<Loss> loss = lost(rank))
+        fail_lost(rank, *loss, fmt::format("waiting for it in {}", what));
+    }
+    // When everything has come but not everything has gone, it is not known which rank does not take it.
+    if (poll.waited() >= time_limit)
+      fail_late(poll.waited(), what, {.missing = missing}, what_to_do, "others to take what it sent");
+  }
+  return exchange.take();
+}
+
 void Control::fail_lost(int rank, const Loss& loss, std::string_view meanwhile, ErrorFields about) {
   trouble = loss.passed_on(rank);
   note_failure(Errc::rank_lost);

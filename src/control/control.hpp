@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "base/codec.hpp"
 #include "base/poll.hpp"
+#include "control/all_gather.hpp"
 #include "tca/error.hpp"
 
 namespace tca::control {
@@ -136,6 +138,10 @@ class Control {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
 
+  // Begins an exchange among some ranks, this one among them, which must begin the exchanges that they have in
+  // common in the same order. Ends when the object is destroyed. Called by GroupControl.
+  virtual std::unique_ptr<AllGather> begin_among(const Subset& subset, const base::Blob& mine) = 0;
+
   std::chrono::milliseconds time_limit{30'000};
 
   // Cores that ranks may run on, over all hosts; the same on every rank.
@@ -172,7 +178,14 @@ class Control {
     });
   }
 
+ protected:
+  // Waits until an exchange is complete, and returns what it brought. Throws as `all_gather` does; `what_to_do`
+  // ends the sentence about ranks that have not come in time.
+  std::vector<base::Blob> complete(AllGather& exchange, std::string_view what, std::string_view what_to_do);
+
  private:
+  friend class GroupControl;
+
   // Throws where this rank may not make a collective call. It is called before anything is sent.
   virtual void check_call(std::string_view /*what*/) {}
 

@@ -130,32 +130,17 @@ void MpiControl::check_call(std::string_view what) {
 }
 
 std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
-  NonblockingAllGather gathering(comm_, Tag::set_up, mine);
-  base::Poll poll(cores_);
-  base::Poll::Look look;
-  while (!gathering.advance()) {
-    const bool waited_long = poll.pause(look);
-    if (poll.has_yielded()) look.moves = while_waiting();
-    if (waited_long) check_partners(gathering, what, poll.waited());
-  }
-  return gathering.take();
+  NonblockingAllGather exchange(comm_, Tag::set_up, mine);
+  return complete(exchange, what,
+                  what == start_up ? "; was it started, and does it call World::init?"
+                                   : "; did it make the same call, in the same order?");
 }
 
-// Throws when a rank whose bytes are missing is lost. Others do not count: one that has failed may only
-// have waited too long for the same rank, about which this rank's own time limit says more.
-void MpiControl::check_partners(const NonblockingAllGather& gathering, std::string_view what,
-                                std::chrono::nanoseconds waited) {
-  const std::vector<int> missing = gathering.missing();
-  for (const int rank : missing) {
-    if (const std::optional<control::Loss> loss = lost(rank))
-      fail_lost(rank, *loss, fmt::format("waiting for it in {}", what));
-  }
-  if (waited < time_limit) return;
-  // When everything has come but not everything has gone, it is not known which rank does not take it.
-  fail_late(waited, what, {.missing = missing},
-            what == start_up ? "; was it started, and does it call World::init?"
-                             : "; did it make the same call, in the same order?",
-            "others to take what it sent");
+// What two ranks exchange in several groups travels in one order, that in which both make the calls.
+std::unique_ptr<control::AllGather> MpiControl::begin_among(const control::Subset& subset,
+                                                            const base::Blob& mine) {
+  check_call("a call of a group");
+  return std::make_unique<NonblockingAllGather>(comm_, Tag::of_group, mine, subset.ranks);
 }
 
 std::optional<control::Loss> MpiControl::lost(int rank) {

@@ -10,10 +10,18 @@
 
 namespace tca::mpi {
 
-class NonblockingAllGather;
-
 // The tags of messages. Those of chains follow.
-enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, trial, first_of_chains = 16 };
+enum Tag : int {
+  set_up,
+  set_up_rest,
+  of_group,
+  of_group_rest,
+  immediate,
+  immediate_taken,
+  never,
+  trial,
+  first_of_chains = 16
+};
 
 class MpiControl final : public control::Control {
  public:
@@ -27,6 +35,8 @@ class MpiControl final : public control::Control {
   bool is_gone(int rank) const override;
   void leave(const std::optional<control::Trouble>& trouble) override;
   base::Cores cores() const override { return cores_; }
+  std::unique_ptr<control::AllGather> begin_among(const control::Subset& subset,
+                                                  const base::Blob& mine) override;
 
   MPI_Comm comm() const { return comm_; }
 
@@ -42,8 +52,6 @@ class MpiControl final : public control::Control {
   void note_failure(Errc code) override;
   void make_comm(MPI_Comm program);
   void meet();
-  void check_partners(const NonblockingAllGather& gathering, std::string_view what,
-                      std::chrono::nanoseconds waited);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;

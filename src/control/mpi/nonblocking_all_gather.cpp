@@ -30,7 +30,7 @@ void give_up(MPI_Request& request, bool& stays) {
 
 }  // namespace
 
-NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag)
+NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag, const std::vector<int>& ranks)
     : comm_(comm),
       first_tag_(first_tag),
       head_(std::make_unique<base::Blob>(sizeof(std::uint64_t))),
@@ -38,11 +38,14 @@ NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag)
   int size = 0;
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size);
-  peers_.resize(static_cast<std::size_t>(size));
+  peers_.resize(ranks.empty() ? static_cast<std::size_t>(size) : ranks.size());
+  for (std::size_t i = 0; i < peers_.size(); ++i)
+    peers_[i].rank = ranks.empty() ? static_cast<int>(i) : ranks[i];
 }
 
-NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine)
-    : NonblockingAllGather(comm, first_tag) {
+NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine,
+                                           std::vector<int> ranks)
+    : NonblockingAllGather(comm, first_tag, ranks) {
   if (mine.size() > INT_MAX)
     base::fail(
         Errc::refused,
@@ -58,8 +61,8 @@ void NonblockingAllGather::exchange_heads(const base::Blob& mine) {
   std::memcpy(head_->data(), &bytes, sizeof bytes);
   head_->insert(head_->end(), mine.begin(), split);
   rest_->assign(split, mine.end());
-  for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
-    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+  for (Peer& peer : peers_) {
+    const int rank = peer.rank;
     if (rank == rank_) {
       peer.bytes = mine;
       peer.stage = Stage::complete;
@@ -99,9 +102,8 @@ NonblockingAllGather::~NonblockingAllGather() {
 bool NonblockingAllGather::advance() {
   const InMpi inside;
   bool done = true;
-  for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
-    Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (peer.stage != Stage::complete) done &= receive(rank, peer);
+  for (Peer& peer : peers_) {
+    if (peer.stage != Stage::complete) done &= receive(peer);
     for (MPI_Request& request : peer.outgoing) {
       int sent = 1;
       if (request != MPI_REQUEST_NULL) check(MPI_Test(&request, &sent, MPI_STATUS_IGNORE), "setting up");
@@ -111,7 +113,7 @@ bool NonblockingAllGather::advance() {
   return done;
 }
 
-bool NonblockingAllGather::receive(int rank, Peer& peer) {
+bool NonblockingAllGather::receive(Peer& peer) {
   int come = 0;
   check(MPI_Test(&peer.incoming, &come, MPI_STATUS_IGNORE), "setting up");
   if (!come) return false;
@@ -122,7 +124,7 @@ bool NonblockingAllGather::receive(int rank, Peer& peer) {
     if (bytes > inline_bytes) {
       peer.stage = Stage::rest;
       check(MPI_Irecv(peer.bytes.data() + inline_bytes, static_cast<int>(bytes - inline_bytes), MPI_BYTE,
-                      rank, first_tag_ + 1, comm_, &peer.incoming),
+                      peer.rank, first_tag_ + 1, comm_, &peer.incoming),
             "setting up");
       return false;
     }
@@ -133,8 +135,8 @@ bool NonblockingAllGather::receive(int rank, Peer& peer) {
 
 std::vector<int> NonblockingAllGather::missing() const {
   std::vector<int> ranks;
-  for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank)
-    if (!has_arrived(rank)) ranks.push_back(rank);
+  for (std::size_t i = 0; i < peers_.size(); ++i)
+    if (peers_[i].stage != Stage::complete) ranks.push_back(static_cast<int>(i));
   return ranks;
 }
 

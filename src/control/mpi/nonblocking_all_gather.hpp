@@ -5,31 +5,29 @@
 #include <memory>
 #include <vector>
 
-#include "base/codec.hpp"
+#include "control/all_gather.hpp"
 #include "control/mpi/call.hpp"
 
 namespace tca::mpi {
 
-// One exchange. Every rank must make the exchanges on a communicator in the same order; a rank may run ahead.
-class NonblockingAllGather {
+// One exchange. Any two ranks must make the exchanges that both take part in in the same order; a rank may run
+// ahead.
+class NonblockingAllGather final : public control::AllGather {
  public:
-  // `first_tag` and the tag after it are used for nothing else.
-  NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine);
+  // `ranks` take part; all of the communicator's where it is empty. `first_tag` and the tag after it are used for
+  // nothing else.
+  NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine, std::vector<int> ranks = {});
   NonblockingAllGather(const NonblockingAllGather&) = delete;
-  ~NonblockingAllGather();
+  ~NonblockingAllGather() override;
 
-  // Moves the exchange on and returns whether everything has come and gone.
-  bool advance();
-
-  // Returns the ranks whose bytes have not come.
-  std::vector<int> missing() const;
-  bool has_arrived(int rank) const { return peers_[static_cast<std::size_t>(rank)].stage == Stage::complete; }
-
-  std::vector<base::Blob> take();
+  bool advance() override;
+  std::vector<int> missing() const override;
+  std::vector<base::Blob> take() override;
 
  private:
   enum class Stage { head, rest, complete };
   struct Peer {
+    int rank = 0;  // in the communicator
     Stage stage = Stage::head;
     base::Blob bytes;  // at first the head, then everything
     MPI_Request incoming = MPI_REQUEST_NULL;
@@ -38,9 +36,9 @@ class NonblockingAllGather {
 
   // Only makes room. Because the other constructor delegates to this one, the destructor runs when the rest
   // of the set-up fails, and takes back what it has begun.
-  NonblockingAllGather(MPI_Comm comm, int first_tag);
+  NonblockingAllGather(MPI_Comm comm, int first_tag, const std::vector<int>& ranks);
   void exchange_heads(const base::Blob& mine);
-  bool receive(int rank, Peer& peer);
+  bool receive(Peer& peer);
 
   MPI_Comm comm_;
   int first_tag_;

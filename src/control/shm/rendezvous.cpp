@@ -32,6 +32,11 @@ std::byte* Rendezvous::mailbox(int rank) const {
   return reinterpret_cast<std::byte*>(&meeting() + 1) + static_cast<std::size_t>(rank) * mailbox_bytes;
 }
 
+std::byte* Rendezvous::letter(int rank) const {
+  Seat& s = seat(rank);
+  return s.total <= small_blob ? s.small : mailbox(rank);
+}
+
 void Rendezvous::arrive(int rank, std::uint32_t phase) const {
   seat(rank).phase.store(phase, std::memory_order_release);
   Meeting& m = meeting();
@@ -109,6 +114,8 @@ void Rendezvous::reopen() const {
     s.presence.store(Presence::absent, std::memory_order_release);
     s.phase.store(0, std::memory_order_relaxed);
     s.began.store(0, std::memory_order_relaxed);
+    s.piece.store(0, std::memory_order_relaxed);
+    s.unread.store(0, std::memory_order_relaxed);
     s.reason[0] = '\0';
   }
   h.creator = getpid();

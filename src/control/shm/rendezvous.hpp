@@ -55,6 +55,11 @@ struct alignas(64) Seat {
   std::atomic<std::uint32_t> phase;
   std::atomic<std::uint64_t> began;  // when the process started, see `time_of_start`; 0: not known
   std::uint64_t total;               // bytes of this rank's blob in the current all_gather
+  // Of an exchange among some of the ranks (seat_gather.hpp): which piece lies in this rank's mailbox, and how
+  // many of the others have not read it. Release, both: a piece is whole once its name is seen, and free to be
+  // overwritten once nobody has to read it.
+  std::atomic<std::uint64_t> piece;
+  std::atomic<std::uint32_t> unread;
   std::byte small[small_blob];  // the blob, if it fits: the seats of thousands of ranks stay in the caches
   // Why the rank failed, and the rank where that began, or -1 for itself; valid once presence is `failed`.
   std::int32_t origin;
@@ -75,7 +80,7 @@ inline constexpr std::size_t mailbox_bytes = 16384;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    9u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    10u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Rendezvous {
  public:
@@ -86,6 +91,8 @@ class Rendezvous {
   Header& header() const { return *reinterpret_cast<Header*>(memory_); }
   Seat& seat(int rank) const;
   std::byte* mailbox(int rank) const;
+  // Returns where a rank's blob of `seat(rank).total` bytes lies, or the piece of it that is next.
+  std::byte* letter(int rank) const;
   Meeting& meeting() const;
 
   // Called by a rank that has reached `phase`.

@@ -13,6 +13,7 @@
 #include "base/system/cgroup.hpp"
 #include "base/waited.hpp"
 #include "control/shm/process.hpp"
+#include "control/shm/seat_gather.hpp"
 #include "tca/version.hpp"
 
 namespace tca::shm {
@@ -163,7 +164,7 @@ std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_v
     await_phase(phase_, what);
     seat.total = mine.size();
     if (at < mine.size())
-      std::memcpy(letter_of(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
+      std::memcpy(rendezvous_.letter(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
     rendezvous_.arrive(rank_, ++phase_);
     await_phase(phase_, what);
     for (int r = 0; r < size_; ++r) {
@@ -171,17 +172,17 @@ std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_v
       const std::size_t total = rendezvous_.seat(r).total;
       longest = std::max(longest, total);
       const std::size_t chunk = at < total ? std::min(mailbox_bytes, total - at) : 0;
-      blob.insert(blob.end(), letter_of(r), letter_of(r) + chunk);
+      blob.insert(blob.end(), rendezvous_.letter(r), rendezvous_.letter(r) + chunk);
     }
     rendezvous_.arrive(rank_, ++phase_);
   }
   return all;
 }
 
-// Returns where a rank's blob, or what is next of it, lies.
-std::byte* ShmControl::letter_of(int rank) const {
-  Seat& seat = rendezvous_.seat(rank);
-  return seat.total <= small_blob ? seat.small : rendezvous_.mailbox(rank);
+std::unique_ptr<control::AllGather> ShmControl::begin_among(const control::Subset& subset,
+                                                            const base::Blob& mine) {
+  check_call("a call of a group");
+  return std::make_unique<SeatGather>(rendezvous_, rank_, phase_, subset, mine);
 }
 
 void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {

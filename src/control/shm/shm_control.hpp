@@ -38,6 +38,8 @@ class ShmControl final : public control::Control {
   bool is_gone(int rank) const override;
   void leave(const std::optional<control::Trouble>& trouble) override;
   base::Cores cores() const override { return cores_; }
+  std::unique_ptr<control::AllGather> begin_among(const control::Subset& subset,
+                                                  const base::Blob& mine) override;
 
  private:
   // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs
@@ -46,7 +48,6 @@ class ShmControl final : public control::Control {
 
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
-  std::byte* letter_of(int rank) const;
   void check_rendezvous();
   [[noreturn]] void refuse(const std::string& reason, Header::Refusal how);
   [[noreturn]] void throw_refused(const std::string& reason) const;

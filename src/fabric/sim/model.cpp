@@ -44,17 +44,37 @@ Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity)
       hardware_(machine_, ranks, fidelity),
       scheduler_(simulator(), ranks) {}
 
+// A rank that gave up when it was told of a deadlock may come again.
+void Gathering::add(std::size_t number, const base::Blob& mine, des::Time clock) {
+  blobs[number] = mine;
+  count += !here[number];
+  here[number] = true;
+  latest = std::max(latest, clock);
+}
+
 std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine) {
   if (gathering_ == nullptr) gathering_ = std::make_shared<Gathering>(ranks());
   const std::shared_ptr<Gathering> now = gathering_;
-  now->blobs[static_cast<std::size_t>(rank)] = mine;
-  // A rank that gave up when it was told of a deadlock may come again.
-  now->count += !now->here[static_cast<std::size_t>(rank)];
-  now->here[static_cast<std::size_t>(rank)] = true;
-  now->latest = std::max(now->latest, scheduler_.clock(rank));
-  if (now->count == ranks()) {
+  now->add(static_cast<std::size_t>(rank), mine, scheduler_.clock(rank));
+  if (now->is_complete()) {
     gathering_ = nullptr;
     for (int other = 0; other < ranks(); ++other) scheduler_.wake(other);
+  }
+  return now;
+}
+
+std::shared_ptr<Gathering> Model::gather_among(int rank, const control::Subset& subset,
+                                               const base::Blob& mine) {
+  const std::vector<int>& ranks = subset.ranks;
+  const std::pair key(subset.key, subset.exchanges);
+  std::shared_ptr<Gathering>& known = gatherings_[key];
+  if (known == nullptr) known = std::make_shared<Gathering>(static_cast<int>(ranks.size()));
+  const std::shared_ptr<Gathering> now = known;
+  now->add(static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin()), mine,
+           scheduler_.clock(rank));
+  if (now->is_complete()) {
+    gatherings_.erase(key);
+    for (const int other : ranks) scheduler_.wake(other);
   }
   return now;
 }

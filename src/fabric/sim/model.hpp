@@ -18,9 +18,13 @@ namespace tca::sim {
 struct Gathering {
   explicit Gathering(int ranks)
       : blobs(static_cast<std::size_t>(ranks)), here(static_cast<std::size_t>(ranks)) {}
+
+  void add(std::size_t number, const base::Blob& mine, des::Time clock);
+  bool is_complete() const { return count == blobs.size(); }
+
   std::vector<base::Blob> blobs;
   std::vector<bool> here;
-  int count = 0;
+  std::size_t count = 0;
   des::Time latest = 0;  // when the last rank came
 };
 
@@ -67,8 +71,9 @@ class Model {
   des::Simulator& simulator() { return hardware_.simulator(); }
   Scheduler& scheduler() { return scheduler_; }
 
-  // Adds a rank to the current collective call and returns that call.
+  // Adds a rank to the current collective call, of all ranks or of some, and returns that call.
   std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine);
+  std::shared_ptr<Gathering> gather_among(int rank, const control::Subset& subset, const base::Blob& mine);
 
   // Returns the window with this number, which is the same on every rank. The model forgets it once all ranks
   // have asked.
@@ -94,6 +99,8 @@ class Model {
   std::unique_ptr<Hardware> idle_;  // for predictions; null before the first one
   Scheduler scheduler_;
   std::shared_ptr<Gathering> gathering_;
+  // By the key of a group and the number of its exchange, those to which not all have come.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<Gathering>> gatherings_;
   std::map<std::uint32_t, std::shared_ptr<Regions>> regions_;
   std::map<FlowKey, std::shared_ptr<Flow>> flows_;  // those that only one end has asked for
   std::map<std::pair<int, int>, Immediates> immediates_;

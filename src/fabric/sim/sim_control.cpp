@@ -9,20 +9,29 @@ namespace tca::sim {
 
 namespace {
 
-class Meeting final : public control::Wait {
+// Ranks take turns, so that the one that comes last completes the exchange for all.
+class Exchange final : public control::AllGather {
  public:
-  Meeting(const Gathering& gathering, std::string_view what) : gathering_(gathering), what_(what) {}
-  std::string what() const override { return std::string(what_); }
-  ErrorFields about() const override {
-    ErrorFields about;
-    for (std::size_t rank = 0; rank < gathering_.here.size(); ++rank)
-      if (!gathering_.here[rank]) about.missing.push_back(static_cast<int>(rank));
-    return about;
+  Exchange(std::shared_ptr<Gathering> gathering, Model& model, int rank)
+      : gathering_(std::move(gathering)), model_(model), rank_(rank) {}
+
+  bool advance() override {
+    if (!gathering_->is_complete()) return false;
+    model_.scheduler().be_at_least(rank_, gathering_->latest);
+    return true;
   }
+  std::vector<int> missing() const override {
+    std::vector<int> ranks;
+    for (std::size_t rank = 0; rank < gathering_->here.size(); ++rank)
+      if (!gathering_->here[rank]) ranks.push_back(static_cast<int>(rank));
+    return ranks;
+  }
+  std::vector<base::Blob> take() override { return gathering_->blobs; }
 
  private:
-  const Gathering& gathering_;
-  std::string_view what_;
+  std::shared_ptr<Gathering> gathering_;
+  Model& model_;
+  int rank_;
 };
 
 }  // namespace
@@ -34,11 +43,13 @@ SimControl::SimControl(std::shared_ptr<Model> model, int rank) : model_(std::mov
 SimControl::~SimControl() { leave(std::uncaught_exceptions() > 0 ? std::optional(trouble) : std::nullopt); }
 
 std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_view what) {
-  const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine);
-  const Meeting meeting(*gathering, what);
-  while (gathering->count < size()) wait_turn(meeting, std::chrono::nanoseconds::max());
-  model_->scheduler().be_at_least(rank_, gathering->latest);
-  return gathering->blobs;
+  Exchange exchange(model_->gather(rank_, mine), *model_, rank_);
+  return complete(exchange, what, {});
+}
+
+std::unique_ptr<control::AllGather> SimControl::begin_among(const control::Subset& subset,
+                                                            const base::Blob& mine) {
+  return std::make_unique<Exchange>(model_->gather_among(rank_, subset, mine), *model_, rank_);
 }
 
 void SimControl::leave(const std::optional<control::Trouble>& why) { model_->scheduler().leave(rank_, why); }

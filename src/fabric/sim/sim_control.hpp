@@ -21,6 +21,8 @@ class SimControl final : public control::Control {
   void leave(const std::optional<control::Trouble>& why) override;
   base::Cores cores() const override { return base::Cores::crowded; }
   bool crowded() const override { return false; }
+  std::unique_ptr<control::AllGather> begin_among(const control::Subset& subset,
+                                                  const base::Blob& mine) override;
   bool wait_turn(const control::Wait& wait, std::chrono::nanoseconds at_most) override;
   std::chrono::duration<double> now() const override;
 

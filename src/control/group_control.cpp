@@ -1,0 +1,111 @@
+#include "control/group_control.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "base/ranks.hpp"
+
+namespace tca::control {
+
+namespace {
+
+// FNV-1a, by which members that make a group know it without having spoken.
+std::uint64_t key_of(const std::vector<int>& ranks, std::uint32_t number) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::uint32_t value) {
+    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ ((value >> shift) & 0xff)) * 0x100000001b3;
+  };
+  add(number);
+  for (const int rank : ranks) add(static_cast<std::uint32_t>(rank));
+  return hash;
+}
+
+}  // namespace
+
+GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint32_t number)
+    : parent_(parent), subset_{std::move(ranks), 0, 0} {
+  subset_.key = key_of(subset_.ranks, number);
+  rank_ = number_of(parent.rank()).value();
+  time_limit = parent.time_limit;
+  usable_cores = parent.usable_cores;
+  while_waiting = parent.while_waiting;
+}
+
+std::optional<int> GroupControl::number_of(int parent_rank) const {
+  const auto found = std::ranges::find(subset_.ranks, parent_rank);
+  if (found == subset_.ranks.end()) return std::nullopt;
+  return static_cast<int>(found - subset_.ranks.begin());
+}
+
+// A trouble that began on a rank outside is told in words, since it has no number here.
+std::optional<Loss> GroupControl::lost(int rank) {
+  std::optional<Loss> loss = parent_.lost(parent_rank(rank));
+  if (!loss || !loss->trouble.origin) return loss;
+  Trouble& trouble = loss->trouble;
+  const std::optional<int> here = number_of(*trouble.origin);
+  if (!here)
+    trouble.reason = fmt::format("rank {} of the world around it {}", *trouble.origin, trouble.reason);
+  trouble.origin = here;
+  return loss;
+}
+
+// The parent judges a wait by its own numbers. What it says in words of all its ranks keeps them.
+bool GroupControl::wait_turn(const Wait& wait, std::chrono::nanoseconds at_most) {
+  class Outer final : public Wait {
+   public:
+    Outer(const Wait& wait, const GroupControl& group) : wait_(wait), group_(group) {}
+    std::string what() const override { return wait_.what(); }
+    ErrorFields about() const override {
+      ErrorFields about = wait_.about();
+      for (int& rank : about.missing) rank = group_.parent_rank(rank);
+      return about;
+    }
+
+   private:
+    const Wait& wait_;
+    const GroupControl& group_;
+  };
+  try {
+    return parent_.wait_turn(Outer(wait, *this), at_most);
+  } catch (const Error& error) {
+    ErrorFields fields = error.fields();
+    fields.rank = rank_;
+    fields.missing = wait.about().missing;
+    throw Error(error.code(), error.what(), std::move(fields));
+  }
+}
+
+std::unique_ptr<AllGather> GroupControl::begin_among(const Subset& subset, const base::Blob& mine) {
+  Subset of_parent = subset;
+  for (int& rank : of_parent.ranks) rank = parent_rank(rank);
+  return parent_.begin_among(of_parent, mine);
+}
+
+// The key comes along, so that ranks which call two groups in different orders are told.
+std::vector<base::Blob> GroupControl::gather(const base::Blob& mine, std::string_view what) {
+  const base::Blob marked = base::Writer().put(subset_.key).put_blob(mine).blob();
+  const std::unique_ptr<AllGather> exchange = parent_.begin_among(subset_, marked);
+  ++subset_.exchanges;
+  std::vector<base::Blob> all = complete(*exchange, what, "; did it make the same call, on the same group?");
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    base::Reader reader(all[rank]);
+    if (reader.get<std::uint64_t>() != subset_.key) {
+      base::fail(
+          Errc::refused, {.rank = rank_, .missing = {static_cast<int>(rank)}},
+          "rank {} is in {} of a group of ranks {} of the world around it, and rank {} in a call of another "
+          "group; ranks that are in several groups call them in the same order",
+          rank_, what, base::list_ranks(subset_.ranks), rank);
+    }
+    all[rank] = reader.rest();
+  }
+  return all;
+}
+
+// Whoever waits for this rank elsewhere is told what it met here, in the numbers of the parent.
+void GroupControl::note_failure(Errc code) {
+  parent_.trouble = trouble;
+  if (trouble.origin) parent_.trouble.origin = parent_rank(*trouble.origin);
+  parent_.note_failure(code);
+}
+
+}  // namespace tca::control

@@ -1,0 +1,46 @@
+// The control plane of some of the ranks of another one, numbered anew. Only they take part in its calls.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/control.hpp"
+
+namespace tca::control {
+
+class GroupControl final : public Control {
+ public:
+  // `ranks` are ranks of the parent, which outlives this object; this one is among them. `number` tells groups of
+  // the same ranks apart, and is the same on each of them.
+  GroupControl(Control& parent, std::vector<int> ranks, std::uint32_t number);
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(subset_.ranks.size()); }
+  std::optional<Loss> lost(int rank) override;
+  bool is_gone(int rank) const override { return parent_.is_gone(parent_rank(rank)); }
+
+  // Those who wait for this rank in the group learn of it by the parent, which it leaves if it ends.
+  void leave(const std::optional<Trouble>&) override {}
+
+  base::Cores cores() const override { return parent_.cores(); }
+  bool crowded() const override { return parent_.crowded(); }
+  bool wait_turn(const Wait& wait, std::chrono::nanoseconds at_most) override;
+  std::chrono::duration<double> now() const override { return parent_.now(); }
+  std::unique_ptr<AllGather> begin_among(const Subset& subset, const base::Blob& mine) override;
+
+  int parent_rank(int rank) const { return subset_.ranks[static_cast<std::size_t>(rank)]; }
+  // Returns what number a rank of the parent has here, or nothing where it is no member.
+  std::optional<int> number_of(int parent_rank) const;
+
+ private:
+  void check_call(std::string_view what) override { parent_.check_call(what); }
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  void note_failure(Errc code) override;
+
+  Control& parent_;
+  Subset subset_;
+  int rank_ = 0;
+};
+
+}  // namespace tca::control
