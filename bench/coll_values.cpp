@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "agree.hpp"
+#include "measure/agree.hpp"
 
 namespace tca::bench {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "contender.hpp"
-#include "touching.hpp"
+#include "measure/touching.hpp"
 
 namespace tca::bench {
 

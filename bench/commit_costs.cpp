@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "agree.hpp"
 #include "core/chain_state.hpp"
 #include "core/window_state.hpp"
 #include "core/world_state.hpp"
 #include "fabric/fabric.hpp"
+#include "measure/agree.hpp"
 #include "route/choose.hpp"
 #include "tca/world.hpp"
 

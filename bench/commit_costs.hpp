@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "measure.hpp"
+#include "measure/measure.hpp"
 
 namespace tca::bench {
 

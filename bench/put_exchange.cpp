@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "agree.hpp"
+#include "measure/agree.hpp"
+#include "measure/touching.hpp"
 #include "tca/tca.hpp"
-#include "touching.hpp"
 
 namespace tca::bench {
 

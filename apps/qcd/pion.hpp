@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "qcd/inverter.hpp"
+#include "qcd/solver/inverter.hpp"
 
 namespace tca::qcd {
 

@@ -4,7 +4,7 @@
 
 #include "channels.hpp"
 #include "gpu/call.hpp"
-#include "gpu/chain_kernels.hpp"
+#include "gpu/kernels/chain_kernels.hpp"
 #include "gpu/started.hpp"
 #include "tca/tca.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "coll_values.hpp"
 #include "gpu/grid.hpp"
-#include "gpu/touch.hpp"
+#include "gpu/kernels/touch.hpp"
 #include "tca/stream.hpp"
 
 namespace tca::bench::gpu {

@@ -1,7 +1,7 @@
 // The copy engine by hand: cudaMemcpyAsync into another rank's memory, without a signal to that rank. It
 // shows the best that a large put can reach.
 #include "gpu/call.hpp"
-#include "gpu/peers.hpp"
+#include "gpu/peers/peers.hpp"
 
 namespace tca::bench::gpu {
 

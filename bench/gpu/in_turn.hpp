@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "gpu/contenders.hpp"
-#include "measure.hpp"
+#include "measure/measure.hpp"
 
 namespace tca::bench::gpu {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gpu/call.hpp"
-#include "gpu/put_kernels.hpp"
+#include "gpu/kernels/put_kernels.hpp"
 #include "gpu/started.hpp"
 #include "tca/tca.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "cli/launch/input.hpp"
 #include "cli/launch/signals.hpp"
 #include "cli/launch/team.hpp"

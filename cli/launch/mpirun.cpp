@@ -13,7 +13,7 @@
 #include <set>
 #include <system_error>
 
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "cli/launch/child.hpp"
 #include "cli/launch/launch.hpp"
 #include "cli/launch/team.hpp"

@@ -17,8 +17,8 @@
 #include <set>
 #include <thread>
 
-#include "base/ranks.hpp"
 #include "base/system/cgroup.hpp"
+#include "base/text/ranks.hpp"
 
 namespace tca::tool {
 namespace {

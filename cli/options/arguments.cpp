@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/spelling.hpp"
+#include "base/text/spelling.hpp"
 
 namespace tca::tool {
 namespace {

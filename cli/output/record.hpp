@@ -9,7 +9,7 @@
 
 #include "base/quantile.hpp"
 #include "channels.hpp"
-#include "verdict.hpp"
+#include "measure/verdict.hpp"
 
 namespace tca::tool {
 

@@ -17,8 +17,8 @@
 /// takes up to a millisecond.
 #pragma once
 
+#include "tca/device/doorbell.hpp"
 #include "tca/device/wait_limits.hpp"
-#include "tca/device_doorbell.hpp"
 
 namespace tca {
 

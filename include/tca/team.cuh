@@ -6,7 +6,7 @@
 #include "tca/device/groups.cuh"
 #include "tca/device/packet.hpp"
 #include "tca/device/stores.hpp"
-#include "tca/device_team.hpp"
+#include "tca/device/team.hpp"
 #include "tca/operations.hpp"
 
 namespace tca {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 
 namespace tca {
 

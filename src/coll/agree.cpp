@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "core/words.hpp"
 #include "core/world_state.hpp"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "coll/algorithms.hpp"
+#include "coll/algorithms/algorithms.hpp"
 
 namespace tca::coll {
 

@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
 #include "base/system/limits.hpp"
+#include "base/text/ranks.hpp"
 
 namespace tca::control {
 

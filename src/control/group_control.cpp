@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 
 namespace tca::control {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/fail.hpp"
-#include "base/region.hpp"
+#include "base/layout/region.hpp"
 #include "core/words.hpp"
 #include "route/choose.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/region.hpp"
+#include "base/layout/region.hpp"
 #include "core/chain_state.hpp"
 
 namespace tca::core {

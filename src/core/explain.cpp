@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "base/ranks.hpp"
-#include "base/region.hpp"
+#include "base/layout/region.hpp"
+#include "base/text/ranks.hpp"
 #include "core/words.hpp"
 #include "route/choose.hpp"
 

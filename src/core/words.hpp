@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/region.hpp"
+#include "base/layout/region.hpp"
 
 namespace tca::core {
 

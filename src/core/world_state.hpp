@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "base/trace.hpp"
 #include "boot/bring_up.hpp"
 #include "core/deferred_steps.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tca/device_window.hpp"
+#include "tca/device/window.hpp"
 #include "tca/stream.hpp"
 #include "tca/types.hpp"
 

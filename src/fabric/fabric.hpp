@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "base/codec.hpp"
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "base/trace.hpp"
 #include "fabric/device.hpp"
 #include "fabric/pricing.hpp"

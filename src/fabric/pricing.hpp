@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 
 namespace tca::fabric {
 

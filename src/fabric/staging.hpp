@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "tca/stream.hpp"
 
 namespace tca::fabric {

@@ -11,7 +11,7 @@
 
 #include "base/codec.hpp"
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "core/world_state.hpp"
 
 namespace tca {

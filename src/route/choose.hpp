@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "fabric/fabric.hpp"
 #include "route/costs.hpp"
 

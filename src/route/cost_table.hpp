@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 
 namespace tca::route {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "fabric/fabric.hpp"
 #include "route/tuning_table.hpp"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
 #include "base/system/environment.hpp"
+#include "base/text/ranks.hpp"
 
 namespace tca::route {
 

@@ -4,9 +4,9 @@
 #include <ostream>
 
 #include "core/run_threads.hpp"
+#include "doubles/mixed_fabric.hpp"
+#include "doubles/shuffle_fabric.hpp"
 #include "fabric/shm/shm_fabric.hpp"
-#include "mixed_fabric.hpp"
-#include "shuffle_fabric.hpp"
 
 namespace tca::test {
 

@@ -11,9 +11,9 @@
 #include "base/poll.hpp"
 #include "control/mpi/call.hpp"
 #include "core/world_state.hpp"
+#include "doubles/staging_double.hpp"
 #include "fabric/mpi/mpi_fabric.hpp"
-#include "mpi_ranks.hpp"
-#include "staging_double.hpp"
+#include "mpi/mpi_ranks.hpp"
 #include "suite.hpp"
 
 namespace tca::test {

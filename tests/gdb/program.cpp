@@ -1,7 +1,7 @@
 // What a debugger is shown; printers_test.py stops it in `look`.
 #include <tca/tca.hpp>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "core/chain_state.hpp"  // so that its debug information is here, whatever the library was compiled with
 
 using tca::core::ChainState;

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "coll_on_stream.hpp"
+#include "kernels/team_kernels.hpp"
 #include "replay.hpp"
-#include "team_kernels.hpp"
 
 namespace tca::test {
 namespace {

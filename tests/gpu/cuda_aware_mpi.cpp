@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "mpi_ranks.hpp"
+#include "mpi/mpi_ranks.hpp"
 #include "ranks.hpp"
 
 namespace {

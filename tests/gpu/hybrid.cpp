@@ -1,6 +1,6 @@
 // Runs the suite over GPUs that reach each other within sub-clusters, with MPI between these. mpirun starts
 // five processes of it.
-#include "mpi_ranks.hpp"
+#include "mpi/mpi_ranks.hpp"
 #include "suite.hpp"
 
 namespace tca::test {

@@ -8,7 +8,7 @@
 #include "himeno/gpu/exchange.hpp"
 #include "himeno/gpu/solver.hpp"
 #include "himeno/gpu/way.hpp"
-#include "mpi_ranks.hpp"
+#include "mpi/mpi_ranks.hpp"
 #include "qcd_reference.hpp"
 
 namespace tca::test {

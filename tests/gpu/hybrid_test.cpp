@@ -1,7 +1,7 @@
 // Tests what only sub-clusters of GPUs with MPI between them have: one chain over both fabrics, on streams
 // and in graphs, messages in several chunks, and what kernels are refused.
 #include "coll_on_stream.hpp"
-#include "mpi_ranks.hpp"
+#include "mpi/mpi_ranks.hpp"
 #include "ring.hpp"
 #include "suite.hpp"
 

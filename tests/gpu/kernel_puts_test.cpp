@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "cuda_ok.hpp"
+#include "kernels/put_kernels.hpp"
 #include "messages.hpp"
-#include "put_kernels.hpp"
 #include "suite.hpp"
 
 namespace tca::test {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda_ok.hpp"
-#include "field.hpp"
+#include "kernels/field.hpp"
 #include "ranks.hpp"
 #include "replay.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "base/region.hpp"
-#include "base/shape.hpp"
+#include "base/layout/region.hpp"
+#include "base/layout/shape.hpp"
 #include "random_plan.hpp"
 
 namespace tca::test {

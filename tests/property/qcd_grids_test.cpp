@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "qcd/operators/wilson.hpp"
 #include "qcd/random.hpp"
-#include "qcd/wilson.hpp"
 #include "tca/chain.hpp"
 #include "tca/world.hpp"
 

@@ -15,8 +15,7 @@ LAYERS = [
         "include/tca/error.hpp include/tca/layout.hpp include/tca/stream.hpp include/tca/types.hpp include/tca/version.hpp"
         " include/tca/world_options.hpp include/tca/detail/api.hpp include/tca/detail/counts.hpp include/tca/detail/language.hpp"
         # What runs in kernels: a chain as they see it.
-        " include/tca/device_doorbell.hpp include/tca/device_chain.hpp include/tca/device_team.hpp"
-        " include/tca/device_window.hpp include/tca/device include/tca/operations.hpp"
+        " include/tca/device include/tca/operations.hpp"
         " include/tca/chain.cuh include/tca/engine.cuh include/tca/launch.cuh include/tca/team.cuh include/tca/window.cuh"
     ],
     ["src/base"],

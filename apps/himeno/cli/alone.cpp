@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "agree.hpp"
 #include "himeno/partition.hpp"
-#include "measure.hpp"
+#include "measure/agree.hpp"
+#include "measure/measure.hpp"
 
 namespace tca::tool {
 namespace {

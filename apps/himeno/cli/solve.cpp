@@ -18,8 +18,8 @@
 #include "himeno/exchange.hpp"
 #include "himeno/measure.hpp"
 #include "himeno/solver.hpp"
+#include "measure/placement.hpp"
 #include "model/machine/machine.hpp"
-#include "placement.hpp"
 #include "shared/mpi_session.hpp"
 #include "tca/error.hpp"
 #ifdef OPENTCA_HIMENO_ON_GPUS

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "himeno/region.hpp"
-#include "tca/device_chain.hpp"
-#include "tca/device_team.hpp"
+#include "tca/device/chain.hpp"
+#include "tca/device/team.hpp"
 
 namespace tca::himeno {
 

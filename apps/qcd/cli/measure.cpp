@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "agree.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/record.hpp"
+#include "measure/agree.hpp"
 #include "qcd/random.hpp"
 #include "qcd/spinor.hpp"
 #include "tca/error.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cli/launch/rank_job.hpp"
-#include "qcd/inverter.hpp"
 #include "qcd/lattice.hpp"
+#include "qcd/solver/inverter.hpp"
 #include "tca/grid.hpp"
 
 namespace tca::tool {

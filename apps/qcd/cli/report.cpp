@@ -8,7 +8,7 @@
 
 #include "boot/bring_up.hpp"
 #include "model/machine/machine.hpp"
-#include "qcd/wilson.hpp"
+#include "qcd/operators/wilson.hpp"
 #include "shared/mpi_session.hpp"
 
 namespace tca::tool {

@@ -7,8 +7,8 @@
 
 #include "cli/output/record.hpp"
 #include "qcd/cli/options.hpp"
-#include "qcd/inverter.hpp"
 #include "qcd/pion.hpp"
+#include "qcd/solver/inverter.hpp"
 
 namespace tca::tool {
 

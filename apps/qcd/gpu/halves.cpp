@@ -1,7 +1,7 @@
 #include "qcd/gpu/halves.hpp"
 
-#include "tca/device_team.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/team.hpp"
+#include "tca/device/window.hpp"
 
 namespace tca::qcd {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "qcd/gpu/start.hpp"
-#include "qcd/inverter.hpp"
+#include "qcd/solver/inverter.hpp"
 #include "tca/world.hpp"
 
 namespace tca::qcd {

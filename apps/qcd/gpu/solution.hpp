@@ -4,7 +4,7 @@
 #include <span>
 
 #include "qcd/gpu/decide.hpp"
-#include "qcd/solver.hpp"
+#include "qcd/solver/solver.hpp"
 
 namespace tca::qcd {
 

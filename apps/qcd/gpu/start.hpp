@@ -1,7 +1,7 @@
 // Chooses how iterations on GPUs are started.
 #pragma once
 
-#include "qcd/inverter.hpp"
+#include "qcd/solver/inverter.hpp"
 #include "shared/start.hpp"
 
 namespace tca::qcd {

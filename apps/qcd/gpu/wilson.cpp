@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "shared/gpu_sum.hpp"
-#include "tca/device_team.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/team.hpp"
+#include "tca/device/window.hpp"
 
 namespace tca::qcd {
 namespace {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "qcd/faces.hpp"
 #include "qcd/gpu/halves.hpp"
-#include "qcd/gpu/kernels.hpp"
+#include "qcd/gpu/kernels/kernels.hpp"
 #include "qcd/gpu/tables.hpp"
-#include "qcd/wilson_hop.hpp"
+#include "qcd/operators/faces.hpp"
+#include "qcd/operators/wilson_hop.hpp"
 #include "shared/gpu_call.hpp"
 #include "tca/team.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "tca/device/reduction.hpp"
 #include "tca/device/stores.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/window.hpp"
 
 namespace tca::device {
 

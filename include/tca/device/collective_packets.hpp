@@ -17,7 +17,7 @@
 #include "tca/device/packet.hpp"
 #include "tca/device/reduction.hpp"
 #include "tca/device/wait_limits.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/window.hpp"
 
 namespace tca::device {
 

@@ -2,7 +2,7 @@
 // (stores.hpp, ll.hpp).
 #pragma once
 
-#include "tca/device_chain.hpp"
+#include "tca/device/chain.hpp"
 
 namespace tca::device {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "tca/device/stores.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/window.hpp"
 
 namespace tca::device {
 

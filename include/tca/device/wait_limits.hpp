@@ -2,7 +2,7 @@
 // partner is gone, or when the chain's time limit has passed, and reports to the host whom it waited for.
 #pragma once
 
-#include "tca/device_chain.hpp"
+#include "tca/device/chain.hpp"
 
 namespace tca::device {
 

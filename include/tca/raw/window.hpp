@@ -13,7 +13,7 @@
 
 #include "tca/detail/api.hpp"
 #include "tca/detail/moved.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/window.hpp"
 #include "tca/layout.hpp"
 
 namespace tca {

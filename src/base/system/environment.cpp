@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/fail.hpp"
-#include "base/spelling.hpp"
+#include "base/text/spelling.hpp"
 
 namespace tca::base {
 

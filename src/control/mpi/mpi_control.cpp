@@ -10,7 +10,7 @@
 #include <map>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "control/mpi/nonblocking_all_gather.hpp"
 #include "control/mpi/wire.hpp"
 #include "tca/version.hpp"

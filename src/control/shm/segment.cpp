@@ -16,8 +16,8 @@
 
 #include "base/fail.hpp"
 #include "base/poll.hpp"
-#include "base/ranks.hpp"
 #include "base/system/limits.hpp"
+#include "base/text/ranks.hpp"
 
 namespace tca::shm {
 

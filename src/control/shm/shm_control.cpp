@@ -9,8 +9,8 @@
 
 #include "base/counter.hpp"
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
 #include "base/system/cgroup.hpp"
+#include "base/text/ranks.hpp"
 #include "base/waited.hpp"
 #include "control/shm/process.hpp"
 #include "control/shm/seat_gather.hpp"

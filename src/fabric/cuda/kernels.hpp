@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fabric/cuda/call.hpp"
-#include "tca/device_team.hpp"
+#include "tca/device/team.hpp"
 
 namespace tca::cuda {
 

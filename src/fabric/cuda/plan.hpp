@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/shape.hpp"
-#include "tca/device_chain.hpp"
+#include "base/layout/shape.hpp"
+#include "tca/device/chain.hpp"
 
 namespace tca::cuda {
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "fabric/cuda/memory/host_copier.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
-#include "tca/device_chain.hpp"
+#include "tca/device/chain.hpp"
 
 namespace tca::cuda {
 

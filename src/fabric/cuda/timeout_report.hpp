@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "tca/device/memory.hpp"
 
 namespace tca::cuda {

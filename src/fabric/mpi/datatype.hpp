@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "fabric/mpi/handle.hpp"
 
 namespace tca::mpi {

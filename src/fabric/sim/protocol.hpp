@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "model/des/wait.hpp"
 #include "model/machine/machine.hpp"
 #include "model/net/network.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/spelling.hpp"
+#include "base/text/spelling.hpp"
 
 namespace tca::net {
 

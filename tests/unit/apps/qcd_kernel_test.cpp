@@ -14,13 +14,13 @@
 #include <string>
 #include <thread>
 
-#include "qcd/faces.hpp"
 #include "qcd/gpu/bicgstab.hpp"
 #include "qcd/gpu/solution.hpp"
 #include "qcd/gpu/start.hpp"
 #include "qcd/gpu/tables.hpp"
-#include "qcd/inverter.hpp"
-#include "qcd/wilson.hpp"
+#include "qcd/operators/faces.hpp"
+#include "qcd/operators/wilson.hpp"
+#include "qcd/solver/inverter.hpp"
 #include "qcd_lab.hpp"
 #include "tca/error.hpp"
 

@@ -7,10 +7,10 @@
 #include <limits>
 #include <string>
 
-#include "qcd/inverter.hpp"
+#include "qcd/operators/staggered.hpp"
 #include "qcd/pion.hpp"
+#include "qcd/solver/inverter.hpp"
 #include "qcd/spinor.hpp"
-#include "qcd/staggered.hpp"
 #include "qcd_lab.hpp"
 #include "tca/error.hpp"
 

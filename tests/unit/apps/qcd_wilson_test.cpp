@@ -7,9 +7,9 @@
 #include <numbers>
 #include <string>
 
+#include "qcd/operators/wilson.hpp"
 #include "qcd/random.hpp"
 #include "qcd/spinor.hpp"
-#include "qcd/wilson.hpp"
 #include "qcd_lab.hpp"
 #include "tca/error.hpp"
 

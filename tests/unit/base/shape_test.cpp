@@ -1,10 +1,10 @@
 // Tests the pairing of a put's two layouts, and the intersection of the bytes of two puts.
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 
 #include <numeric>
 
+#include "base/layout/region.hpp"
 #include "base/nontemporal.hpp"
-#include "base/region.hpp"
 #include "messages.hpp"
 
 namespace tca::test {

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "coll/algorithms.hpp"
+#include "coll/algorithms/algorithms.hpp"
 #include "coll/groups.hpp"
 #include "seed.hpp"
 

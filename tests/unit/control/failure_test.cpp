@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/ranks.hpp"
+#include "base/text/ranks.hpp"
 #include "core/world_state.hpp"
 #include "messages.hpp"
 

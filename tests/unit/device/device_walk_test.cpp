@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "seed.hpp"
+#include "tca/device/chain.hpp"
 #include "tca/device/packet.hpp"
 #include "tca/device/walk.hpp"
-#include "tca/device_chain.hpp"
 
 namespace tca::test {
 namespace {

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "agree.hpp"
 #include "channels.hpp"
 #include "coll_values.hpp"
 #include "gpu/grid.hpp"
 #include "gpu/machine.hpp"
-#include "measure_overlap.hpp"
+#include "measure/agree.hpp"
+#include "measure/measure_overlap.hpp"
+#include "measure/touching.hpp"
 #include "put_exchange.hpp"
 #include "tca/error.hpp"
-#include "touching.hpp"
 
 namespace tca::bench {
 namespace {

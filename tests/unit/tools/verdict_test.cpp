@@ -1,11 +1,11 @@
 // Tests what measured times allow one to say, and how the places of ranks are described.
-#include "verdict.hpp"
+#include "measure/verdict.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "placement.hpp"
+#include "measure/placement.hpp"
 
 namespace tca::bench {
 namespace {

@@ -23,7 +23,7 @@
 #include "cli/options/one_of.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
-#include "measure.hpp"
+#include "measure/measure.hpp"
 #include "shared/mpi_session.hpp"
 #include "tca/tca.hpp"
 

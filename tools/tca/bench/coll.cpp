@@ -4,7 +4,7 @@
 
 #include "bench/report.hpp"
 #include "cli/options/refuse.hpp"
-#include "measure.hpp"
+#include "measure/measure.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/launch/launch.hpp"
-#include "measure.hpp"
+#include "measure/measure.hpp"
 
 namespace tca::tool {
 

@@ -5,7 +5,7 @@
 #include "bench/report.hpp"
 #include "cli/options/mpi_options.hpp"
 #include "cli/options/refuse.hpp"
-#include "measure_overlap.hpp"
+#include "measure/measure_overlap.hpp"
 
 namespace tca::tool {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "boot/bring_up.hpp"
 #include "cli/options/mpi_options.hpp"
-#include "placement.hpp"
+#include "measure/placement.hpp"
+#include "measure/verdict.hpp"
 #include "shared/mpi_session.hpp"
-#include "verdict.hpp"
 
 namespace tca::tool {
 namespace {

@@ -2,7 +2,7 @@
 // three dimensions.
 #include <algorithm>
 
-#include "coll/algorithms.hpp"
+#include "coll/algorithms/algorithms.hpp"
 #include "model/program.hpp"
 #include "model/walk.hpp"
 #include "tca/grid.hpp"

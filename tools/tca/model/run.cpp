@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/fail.hpp"
-#include "base/spelling.hpp"
+#include "base/text/spelling.hpp"
 #include "himeno/cli/size.hpp"
 #include "model/grid.hpp"
 #include "model/picture.hpp"

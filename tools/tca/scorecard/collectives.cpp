@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/fail.hpp"
-#include "coll/algorithms.hpp"
+#include "coll/algorithms/algorithms.hpp"
 #include "model/program.hpp"
 #include "model/walk.hpp"
 #include "scorecard/lab.hpp"

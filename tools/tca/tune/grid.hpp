@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/shape.hpp"
+#include "base/layout/shape.hpp"
 #include "put_exchange.hpp"
 
 namespace tca::tool {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "agree.hpp"
 #include "base/quantile.hpp"
 #include "core/world_state.hpp"
+#include "measure/agree.hpp"
 #ifdef OPENTCA_HAVE_CUDA
 #include "gpu/in_turn.hpp"
 #include "gpu/machine.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "measure/measure.hpp"
 #include "put_exchange.hpp"
 #include "route/cost_table.hpp"
 #include "tca/world.hpp"

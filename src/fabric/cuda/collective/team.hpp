@@ -10,7 +10,7 @@
 #include "fabric/cuda/launch_throttle.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
 #include "fabric/cuda/timeout_report.hpp"
-#include "tca/device_team.hpp"
+#include "tca/device/team.hpp"
 
 namespace tca::cuda {
 

@@ -1,7 +1,7 @@
 // The resident engine's kernel.
 //
 // Glossary:
-//   command       8 bytes, to run a chain or to quit (tca/device_doorbell.hpp); to post it is to store it
+//   command       8 bytes, to run a chain or to quit (tca/device/doorbell.hpp); to post it is to store it
 //   producer      who posts: the host, in a ring in pinned memory, or kernels, in a ring in the GPU's memory
 //   consumed      said of a command that has become a work item
 //   part          a warp's share of a chain's units; a warp is busy with a chain if it has any

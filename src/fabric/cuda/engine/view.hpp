@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "tca/device_doorbell.hpp"
+#include "tca/device/doorbell.hpp"
 
 namespace tca::cuda {
 

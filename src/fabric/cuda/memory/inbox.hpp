@@ -17,7 +17,7 @@
 #include "fabric/cuda/memory/region.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "tca/device/memory.hpp"
-#include "tca/device_window.hpp"
+#include "tca/device/window.hpp"
 
 namespace tca::cuda {
 

@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "gpu/kernels/chain_kernels.hpp"
+#include "gpu/kernels/touch.cuh"
+#include "tca/chain.cuh"
+#include "tca/team.cuh"
+
+namespace tca::bench::gpu {
+
+namespace {
+
+// A barrier of all blocks, which returns whether `good` is true on every one of them: between it and what the
+// blocks exchange part by part lies what any of them writes or reads. A lone block needs none of the grid.
+__device__ bool barrier_of_all(const DeviceChain& chain, bool good) {
+  return gridDim.x == 1 ? __syncthreads_and(good) != 0 : device::grid_barrier(chain.barrier, good);
+}
+
+// Each block exchanges its own part of the message. The order of the calls keeps a start that only gives
+// permission, and for which the other side does not wait, out of the time between an arrival and the answer.
+template <bool serves>
+__global__ void __launch_bounds__(256, 1)
+    ping_pong_kernel(const __grid_constant__ DeviceChain ping, const __grid_constant__ DeviceChain pong,
+                     const __grid_constant__ Touched touched, std::uint32_t first, int steps) {
+  BlockChain there(ping), back(pong);
+  const auto all_good = [&] { return barrier_of_all(ping, there.good() && back.good()); };
+  for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
+    if constexpr (serves) write_pieces(touched, step);
+    if (serves && !all_good()) break;
+    there.start();
+    if constexpr (serves) back.start();
+    there.wait();
+    if constexpr (!serves) {
+      if (!all_good()) break;
+      read_pieces(touched);
+      write_pieces(touched, step + 1);
+      if (!all_good()) break;
+      back.start();
+    }
+    back.wait();
+    if (serves && !all_good()) break;
+    if constexpr (serves) read_pieces(touched);
+  }
+}
+
+// With BlockChain.
+__global__ void __launch_bounds__(256, 1)
+    parts_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Touched touched,
+                 std::uint32_t first, int steps) {
+  BlockChain running(chain);
+  for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
+    write_pieces(touched, step);
+    if (!barrier_of_all(chain, running.good())) break;
+    running.start();
+    running.wait();
+    if (!barrier_of_all(chain, running.good())) break;
+    read_pieces(touched);
+  }
+}
+
+__global__ void __launch_bounds__(256, 1)
+    grid_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Touched touched,
+                std::uint32_t first, int steps) {
+  GridChain running(chain);
+  for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps) && running.good();
+       ++step) {
+    write_pieces(touched, step);
+    running.start();
+    if (running.wait()) read_pieces(touched);
+  }
+}
+
+__global__ void __launch_bounds__(1024)
+    sums_kernel(const __grid_constant__ DeviceTeam device_team, double* values, unsigned count, int steps) {
+  BlockTeam team(device_team);
+  for (int i = 0; i < steps; ++i) {
+    if (!team.allreduce_sum(values, count)) break;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Every kernel here has barriers of the grid, so its blocks must be on the GPU together.
+template <class Kernel, class... Args>
+cudaError_t launch_together(Kernel* kernel, Grid grid, cudaStream_t stream, Args... args) {
+  void* arguments[] = {&args...};
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(kernel), dim3(grid.blocks), dim3(grid.threads),
+                                     arguments, 0, stream);
+}
+
+}  // namespace
+
+cudaError_t run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, const Touched& touched,
+                          bool serves, std::uint32_t first, int steps, Grid grid, cudaStream_t stream) {
+  return launch_together(serves ? ping_pong_kernel<true> : ping_pong_kernel<false>, grid, stream, ping, pong,
+                         touched, first, steps);
+}
+
+cudaError_t run_exchanges(const DeviceChain& chain, const Touched& touched, bool whole_grid,
+                          std::uint32_t first, int steps, Grid grid, cudaStream_t stream) {
+  return launch_together(whole_grid ? grid_kernel : parts_kernel, grid, stream, chain, touched, first, steps);
+}
+
+void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps, cudaStream_t stream) {
+  const unsigned threads = count * team.size <= 32 ? 32 : std::min((count + 31) / 32 * 32, 1024u);
+  sums_kernel<<<1, threads, 0, stream>>>(team, values, count, steps);
+}
+
+}  // namespace tca::bench::gpu
