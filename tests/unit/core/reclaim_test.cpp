@@ -18,6 +18,9 @@ class Announcing final : public control::Control {
   std::optional<control::Loss> lost(int) override { return {}; }
   void leave(const std::optional<control::Trouble>&) override {}
   base::Cores cores() const override { return base::Cores::enough; }
+  std::unique_ptr<control::AllGather> begin_among(const control::Subset&, const base::Blob&) override {
+    return nullptr;
+  }
 
   std::vector<std::uint32_t> theirs;
 

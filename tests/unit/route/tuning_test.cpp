@@ -314,6 +314,9 @@ class ScriptedControl final : public control::Control {
   std::optional<control::Loss> lost(int) override { return {}; }
   void leave(const std::optional<control::Trouble>&) override {}
   base::Cores cores() const override { return base::Cores::enough; }
+  std::unique_ptr<control::AllGather> begin_among(const control::Subset&, const base::Blob&) override {
+    return nullptr;
+  }
 
  private:
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override {
