@@ -3,21 +3,19 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "base/text/ranks.hpp"
 
 namespace tca::control {
 
 namespace {
 
-// FNV-1a, by which members that make a group know it without having spoken.
+// Members that make a group know it by this without having spoken.
 std::uint64_t key_of(const std::vector<int>& ranks, std::uint32_t number) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](std::uint32_t value) {
-    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ ((value >> shift) & 0xff)) * 0x100000001b3;
-  };
-  add(number);
-  for (const int rank : ranks) add(static_cast<std::uint32_t>(rank));
-  return hash;
+  base::Writer writer;
+  writer.put(number);
+  for (const int rank : ranks) writer.put(rank);
+  return base::fnv1a(writer.blob());
 }
 
 }  // namespace

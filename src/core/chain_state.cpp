@@ -121,12 +121,20 @@ void ChainState::require_streams(const char* call) const {
   }
 }
 
+template <class Call>
+void ChainState::traced(const char* what, const Call& call) {
+  const auto now_us = [&] { return world_->control().now().count() * 1e6; };
+  const double begin = now_us();
+  call();
+  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, now_us());
+}
+
 void ChainState::start() {
   require_startable("start");
   if (world_->trace() == nullptr) {
     begin_step();
   } else {
-    traced("start", &ChainState::begin_step);
+    traced("start", [this] { begin_step(); });
   }
 }
 
@@ -233,7 +241,7 @@ void ChainState::wait() {
   if (world_->trace() == nullptr) {
     finish_step();
   } else {
-    traced("wait", &ChainState::finish_step);
+    traced("wait", [this] { finish_step(); });
   }
   awaited_ = true;
 }
@@ -244,22 +252,15 @@ void ChainState::finish_step() {
 
 bool ChainState::wait_for(std::chrono::nanoseconds duration) {
   require_waitable("wait_for");
-  const std::chrono::duration<double> begin = world_->control().now();
-  const bool finished = advance() || (duration > 0ns && wait_patiently(duration));
-  if (base::Trace* const trace = world_->trace()) {
-    using Microseconds = std::chrono::duration<double, std::micro>;
-    trace->span(fmt::format("wait {}", name_), fmt::format("step {}", step_), Microseconds(begin).count(),
-                Microseconds(world_->control().now()).count());
+  bool finished = false;
+  const auto wait = [&] { finished = advance() || (duration > 0ns && wait_patiently(duration)); };
+  if (world_->trace() == nullptr) {
+    wait();
+  } else {
+    traced("wait", wait);
   }
   awaited_ |= finished;
   return finished;
-}
-
-void ChainState::traced(const char* what, void (ChainState::*call)()) {
-  const auto now_us = [&] { return world_->control().now().count() * 1e6; };
-  const double begin = now_us();
-  (this->*call)();
-  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, now_us());
 }
 
 // Tells the control plane what a step that is under way waits for.

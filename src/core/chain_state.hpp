@@ -98,7 +98,8 @@ class ChainState {
   [[noreturn]] void fail_not_started(const char* call) const;
   void begin_step();
   void finish_step();
-  void traced(const char* what, void (ChainState::*call)());
+  template <class Call>
+  void traced(const char* what, const Call& call);
   bool advance();
   std::vector<int> missing() const;
   ErrorFields about() const;

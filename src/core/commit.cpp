@@ -145,9 +145,7 @@ bool Commit::is_same_chain(Problems& problems) const {
   const auto describe = [](const Declaration& d) {
     return fmt::format("{} chain '{}'", d.guarded ? "guarded" : "unguarded", d.name);
   };
-  const auto is_first = [&](const Declaration& d) {
-    return d.name == ranks_[0].name && d.guarded == ranks_[0].guarded;
-  };
+  const auto is_first = [&](const Declaration& d) { return d.is_of_same_chain(ranks_[0]); };
   const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
   if (!is_first(mine)) {
     problems.add([&] {
@@ -257,9 +255,8 @@ void Commit::check_overlaps(Problems& problems) const {
 // Returns whether no rank knows anything against its own puts of this chain, which is the same for all. Then the
 // fabrics may be given them.
 bool Commit::is_sound() const {
-  return std::ranges::all_of(ranks_, [&](const Declaration& rank) {
-    return rank.is_sound && rank.name == ranks_[0].name && rank.guarded == ranks_[0].guarded;
-  });
+  return std::ranges::all_of(
+      ranks_, [&](const Declaration& rank) { return rank.is_sound && rank.is_of_same_chain(ranks_[0]); });
 }
 
 // Lets every rank learn every problem, so that all throw the same message. Where there is none, returns what all

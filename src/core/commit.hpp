@@ -21,6 +21,10 @@ struct Declaration {
   bool is_sound = true;  // its rank knows nothing against its puts
   std::vector<Descriptor> puts;
   std::vector<int> expected;
+
+  bool is_of_same_chain(const Declaration& other) const {
+    return name == other.name && guarded == other.guarded;
+  }
 };
 
 // The mistakes found in a chain. Only the first lines are made, since a mistake in a loop repeats for every

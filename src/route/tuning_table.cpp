@@ -8,8 +8,10 @@
 #include <cmath>
 #include <ctime>
 #include <optional>
+#include <span>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "base/toml.hpp"
 
 namespace tca::route {
@@ -27,12 +29,8 @@ constexpr std::array spacings{Spacing::any,     Spacing::dense, Spacing::close,
                               Spacing::spread,  Spacing::wide,  Spacing::wide_aligned,
                               Spacing::aliased, Spacing::paged, Spacing::paged_aliased};
 
-// FNV-1a (Fowler, Noll, Vo). It detects accidents, not forgeries, which could do no harm either.
-std::uint64_t checksum(std::string_view text) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return sum;
-}
+// It detects accidents, not forgeries, which could do no harm either.
+std::uint64_t checksum(std::string_view text) { return base::fnv1a(std::as_bytes(std::span(text))); }
 
 constexpr std::string_view seal =
     "checksum = \"{:016x}\"  # of all that follows; a changed table is not used\n";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hash.hpp"
+
 namespace tca::shm {
 
 SeatGather::SeatGather(Rendezvous rendezvous, int rank, std::uint32_t phase, const control::Subset& subset,
@@ -64,13 +66,9 @@ std::vector<int> SeatGather::missing() const {
   return ranks;
 }
 
-// A name of 64 bits for a piece of an exchange of a group (the finaliser of splitmix64, by Steele, Lea and Flood,
-// OOPSLA 2014); never 0, which is that of a mailbox that nothing lies in.
+// A name for a piece of an exchange of a group; never 0, which is that of a mailbox that nothing lies in.
 std::uint64_t SeatGather::name_of(std::uint64_t piece) const {
-  std::uint64_t x = key_ + exchange_ * 0x9e3779b97f4a7c15 + piece * 0xd1342543de82ef95;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return (x ^ (x >> 31)) | 1;
+  return base::mix(key_ + exchange_ * base::golden + piece * 0xd1342543de82ef95) | 1;
 }
 
 }  // namespace tca::shm

@@ -4,13 +4,16 @@
 
 #include <cstdint>
 
+#include "base/hash.hpp"
+
 namespace tca::des {
 
 class Random {
  public:
-  Random(std::uint64_t seed, std::uint64_t object) : key_(mix(seed ^ mix(object + golden))) {}
+  Random(std::uint64_t seed, std::uint64_t object)
+      : key_(base::mix(seed ^ base::mix(object + base::golden))) {}
 
-  std::uint64_t next() { return mix(key_ + golden * ++count_); }
+  std::uint64_t next() { return base::mix(key_ + base::golden * ++count_); }
 
   // Returns a number evenly distributed in [0, below), with a bias of at most below / 2^64.
   std::uint64_t below(std::uint64_t below) {
@@ -24,16 +27,6 @@ class Random {
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:
-  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-
-  // The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-  // 2014).
-  static constexpr std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-
   std::uint64_t key_;
   std::uint64_t count_ = 0;
 };
