@@ -48,7 +48,7 @@ template <class ThreadGroup>
 TCA_DEVICE void raise_flags(const CollectiveMoves& all, Word number, Word step, const ThreadGroup& group) {
   group.sync();
   for (Word to = group.lane(); to < all.size; to += group.lanes())
-    if (to != all.rank) store_release(all.theirs[to] + number * all.size, step);
+    if (to != all.rank) store_release(all.theirs[to] + static_cast<std::size_t>(number * all.size), step);
 }
 
 // Waits for the flags that `raise_flags` sets; false, on every lane, when one of them gave up.
@@ -56,7 +56,8 @@ template <class ThreadGroup>
 TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const ThreadGroup& group) {
   bool good = true;
   for (Word from = group.lane(); good && from < all.size; from += group.lanes())
-    good = from == all.rank || await(all.mine + number * all.size + from, step, from, all.limits);
+    good = from == all.rank ||
+           await(all.mine + static_cast<std::size_t>(number * all.size + from), step, from, all.limits);
   return group.all(good);
 }
 
@@ -133,11 +134,9 @@ TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint6
 template <class Kind, class Atom, class ThreadGroup>
 TCA_DEVICE void move_range(const CollectiveMoves& all, Word pair, std::uint64_t begin, std::uint64_t end,
                            const ThreadGroup& group) {
-  if constexpr (Kind::combines) {
+  if (Kind::combines || all.way == CollectiveMoves::Way::fan) {
     move_fan<Kind, Atom>(all, begin, end, group);
-  } else if (all.way == CollectiveMoves::Way::fan) {
-    move_fan<Kind, Atom>(all, begin, end, group);
-  } else {
+  } else if constexpr (!Kind::combines) {
     move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end, group);
   }
 }

@@ -104,7 +104,7 @@ TCA_DEVICE bool await_ack(const CollectivePackets& all, Word step, Word part, Wo
   BoundedWait waiting(all.limits, step);
   while (!reached(acked, step - 2)) {
     if (!waiting.keep_polling(to)) return false;
-    acked = load_relaxed(all.acks + part * all.size + to);
+    acked = load_relaxed(all.acks + static_cast<std::size_t>(part * all.size + to));
   }
   return true;
 }
@@ -120,7 +120,7 @@ TCA_DEVICE bool send_piece(const CollectivePackets& all, Word step, Word part, W
       const Word to = all.rank + first + k - (all.rank + first + k >= all.size ? all.size : 0);
       acked[k] = step;
       if (all.acks != nullptr && first + k < all.size)
-        acked[k] = load_relaxed(all.acks + part * all.size + to);
+        acked[k] = load_relaxed(all.acks + static_cast<std::size_t>(part * all.size + to));
     }
     TCA_UNROLL
     for (Word k = 0; k < senders_at_once; ++k) {
@@ -159,7 +159,8 @@ TCA_DEVICE bool receive_piece(const CollectivePackets& all, Word step, Word pack
     TCA_UNROLL
     for (Word k = 0; k < senders_at_once; ++k) {
       const Word from = first + k;
-      if (from < all.end_sender && from != all.rank) got[k] = packets[from * pitch].read_once();
+      if (from < all.end_sender && from != all.rank)
+        got[k] = packets[static_cast<std::size_t>(from * pitch)].read_once();
     }
     TCA_UNROLL
     for (Word k = 0; k < senders_at_once; ++k) {
@@ -170,7 +171,7 @@ TCA_DEVICE bool receive_piece(const CollectivePackets& all, Word step, Word pack
         BoundedWait waiting(all.limits, step);
         while (!got[k].carries(step)) {
           if (!waiting.keep_polling(from)) return false;
-          got[k] = packets[from * pitch].read_once();
+          got[k] = packets[static_cast<std::size_t>(from * pitch)].read_once();
         }
         piece = got[k].data();
       } else if (!Kind::combines && all.keeps_own) {

@@ -74,7 +74,7 @@ std::vector<std::uint64_t> CudaCollective::exchange_room(control::Control& contr
 // this rank's counts.
 void CudaCollective::set_up(device::CollectivePackets packets, int root, control::Control& control) {
   const std::size_t pitch = device::buffer_pitch(packets.packets());
-  const std::size_t packet_bytes = 2 * packets.size * pitch * sizeof(device::Packet);
+  const std::size_t packet_bytes = sizeof(device::Packet) * 2 * packets.size * pitch;
   const std::size_t ack_bytes = std::size_t{grid_.blocks} * packets.size * sizeof(Word);
   const std::vector<std::uint64_t> at =
       exchange_room(control, packet_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));

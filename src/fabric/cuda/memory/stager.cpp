@@ -72,7 +72,7 @@ StageRoom::~StageRoom() {
 }
 
 void StageRoom::keep() {
-  host_.release();
+  static_cast<void>(host_.release());
   data_ = nullptr;
 }
 
