@@ -1,5 +1,5 @@
 /// @file
-/// A process grid of one to four dimensions, and the block distribution of an array over it.
+/// A process grid of one to seven dimensions, and the block distribution of an array over it.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Range {
 /// Ranks in row-major order: the last dimension varies fastest, as in the arrays they hold.
 class TCA_API Grid {
  public:
-  static constexpr int max_dims = 4;
+  static constexpr int max_dims = 7;
   using Coordinates = std::array<int, max_dims>;
 
   /// A grid of `shape`: how many ranks lie along each dimension, outermost first. The product is `ranks`.

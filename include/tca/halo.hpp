@@ -48,6 +48,9 @@ struct HaloOptions {
   /// The widths of all dimensions, the outermost first as in the grid. Each has one ghost on each side when
   /// this is empty.
   std::vector<GhostWidth> width = {};
+  /// How many of these ghosts are filled, those next to the interior; all of them when this is empty. Halos of the
+  /// same fields may fill different ones, for the parts of a program that reach less far.
+  std::vector<GhostWidth> exchange = {};
   /// Fills edges and corners as well, for stencils that reach diagonally. Otherwise these ghosts stay as they
   /// are.
   bool corners = false;
@@ -59,11 +62,15 @@ struct HaloOptions {
 class TCA_API Halo {
  public:
   /// Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
-  /// dimension that this rank owns, without ghosts, and at least 1. Neighbours must have the same extents
-  /// along the face that they share; the widths of their ghosts may differ. Throws on every rank alike:
-  ///   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid.
-  ///   - Error{refused} when ranks disagree, a rank owns no cells, or a ghost is wider than the interior of
-  ///     the neighbour that it comes from.
+  /// dimension that this rank owns, without ghosts. A rank that owns none, as where there are more ranks than
+  /// cells, exchanges nothing; those on its two sides are neighbours. Neighbours must have the same extents along
+  /// the face that they share; the widths of their ghosts may differ. Of more than four dimensions those that are
+  /// not exchanged, and have no ghosts, must lie together, so that a face has three loops at most. Throws on every
+  /// rank alike:
+  ///   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid, or faces with more
+  ///     loops.
+  ///   - Error{refused} when ranks disagree, or a ghost is wider than the interior of the neighbour that it comes
+  ///     from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
        HaloOptions options = {});
   Halo(World& world, std::string name, const Grid& grid, std::initializer_list<Count> interior,
@@ -87,7 +94,7 @@ class TCA_API Halo {
   }
   template <std::size_t Dims>
   [[nodiscard]] std::int64_t index(const Count (&cell)[Dims]) const {
-    static_assert(Dims <= Grid::max_dims, "a halo has up to four dimensions");
+    static_assert(Dims <= Grid::max_dims, "a halo has up to seven dimensions");
     std::array<std::int64_t, Dims> numbers{};
     for (std::size_t d = 0; d < Dims; ++d) {
       numbers[d] = cell[d].value();

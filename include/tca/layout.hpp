@@ -6,8 +6,8 @@
 ///     block_stride(rows, n, pitch) `rows` rows of n elements, `pitch` elements from one start to the next
 ///     stride(n, pitch)             n single elements, `pitch` apart
 ///     subarray({ny, nx}, {y0, x0}, {h, w})
-///                                  the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, the
-///                                  last one contiguous
+///                                  the h x w box at (y0, x0) of an ny x nx array; of up to 4 dimensions, the
+///                                  last one contiguous, or of more where whole ones lie together
 ///
 /// A count of zero makes an empty layout. Each throws Error{invalid_argument} for wrong counts: negative
 /// ones, rows that overlap because pitch < n, a box outside its array, and extents that overflow 63 bits.

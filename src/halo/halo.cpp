@@ -24,6 +24,7 @@ using base::fail;
 struct Shape {
   std::array<std::int64_t, Grid::max_dims> interior{};
   std::array<GhostWidth, Grid::max_dims> width{};
+  std::array<GhostWidth, Grid::max_dims> filled{};  // of these ghosts, by an exchange
 };
 
 std::array<std::int64_t, Grid::max_dims> with_ghosts(const Shape& shape, int dims) {
@@ -44,10 +45,10 @@ struct Box {
 Box ghosts(const Shape& receiver, const Grid::Coordinates& step, int dims) {
   Box box;
   for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
-    const GhostWidth w = receiver.width[d];
+    const GhostWidth w = receiver.width[d], filled = receiver.filled[d];
     const std::int64_t n = receiver.interior[d];
-    box.first[d] = step[d] < 0 ? 0 : step[d] > 0 ? w.low + n : w.low;
-    box.length[d] = step[d] < 0 ? w.low : step[d] > 0 ? w.high : n;
+    box.first[d] = step[d] < 0 ? w.low - filled.low : step[d] > 0 ? w.low + n : w.low;
+    box.length[d] = step[d] < 0 ? filled.low : step[d] > 0 ? filled.high : n;
   }
   return box;
 }
@@ -56,8 +57,8 @@ Box edge_cells(const Shape& sender, const Shape& receiver, const Grid::Coordinat
   Box box;
   for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
     const std::int64_t n = sender.interior[d];
-    box.length[d] = step[d] < 0   ? receiver.width[d].low
-                    : step[d] > 0 ? receiver.width[d].high
+    box.length[d] = step[d] < 0   ? receiver.filled[d].low
+                    : step[d] > 0 ? receiver.filled[d].high
                                   : receiver.interior[d];
     box.first[d] = sender.width[d].low + (step[d] < 0 ? n - box.length[d] : 0);
   }
@@ -114,13 +115,18 @@ void check_total(const std::string& name, const Shape& shape, std::size_t dims) 
 }
 
 Shape check_shape(const std::string& name, const Grid& grid, const std::vector<std::int64_t>& interior,
-                  const std::vector<GhostWidth>& width) {
+                  const std::vector<GhostWidth>& width, const std::vector<GhostWidth>& exchange) {
   const auto dims = static_cast<std::size_t>(grid.dims());
   if (interior.size() != dims || (!width.empty() && width.size() != dims)) {
     fail(Errc::invalid_argument,
          "halo '{}': the grid has {} dimension{}, the interior {}{}; give a number for each", name, dims,
          dims == 1 ? "" : "s", interior.size(),
          width.empty() ? std::string() : fmt::format(" and the widths {}", width.size()));
+  }
+  if (!exchange.empty() && exchange.size() != dims) {
+    fail(Errc::invalid_argument,
+         "halo '{}': the grid has {} dimension{}, the exchange {}; give a width for each", name, dims,
+         dims == 1 ? "" : "s", exchange.size());
   }
   Shape shape;
   for (std::size_t d = 0; d < dims; ++d) {
@@ -130,6 +136,15 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
       fail(Errc::invalid_argument,
            "halo '{}': dimension {} has {} cells and ghosts {} and {} wide; none of them can be negative",
            name, d, interior[d], shape.width[d].low, shape.width[d].high);
+    }
+    shape.filled[d] = exchange.empty() ? shape.width[d] : exchange[d];
+    const auto [low, high] = shape.filled[d];
+    if (low < 0 || high < 0 || low > shape.width[d].low || high > shape.width[d].high) {
+      fail(Errc::invalid_argument,
+           "halo '{}': an exchange of {} and {} in dimension {}, whose ghosts are {} and {} wide; it fills "
+           "none of "
+           "them to all",
+           name, low, high, d, shape.width[d].low, shape.width[d].high);
     }
   }
   check_total(name, shape, dims);
@@ -146,49 +161,44 @@ std::string describe(const Grid& grid, bool corners) {
                      corners ? "with" : "without");
 }
 
-// Returns the cells of dimension `dim` along the line of ranks that `rank` lies on.
-std::int64_t cells_along(const Grid& grid, const std::vector<Shape>& shapes, int rank, int dim) {
-  const auto d = static_cast<std::size_t>(dim);
-  Grid::Coordinates place = grid.coordinates(rank);
-  std::int64_t cells = 0;
-  for (place[d] = 0; place[d] < grid.extent(dim); ++place[d])
-    cells += shapes[static_cast<std::size_t>(grid.rank_at(place))].interior[d];
-  return cells;
+bool has_cells(const Shape& shape, int dims) {
+  return std::none_of(shape.interior.begin(), shape.interior.begin() + dims,
+                      [](std::int64_t cells) { return cells == 0; });
 }
 
-// A rank without cells would have none for its neighbours' ghosts.
-void check_cells(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes) {
-  for (int rank = 0; rank < grid.ranks(); ++rank) {
-    for (int d = 0; d < grid.dims(); ++d) {
-      if (shapes[static_cast<std::size_t>(rank)].interior[static_cast<std::size_t>(d)] > 0) continue;
-      const std::int64_t cells = cells_along(grid, shapes, rank, d);
-      const int ranks = grid.extent(d);
-      const std::string remedy =
-          cells == 0      ? "give every rank some"
-          : cells < ranks ? fmt::format(
-                                "use a grid of at most {} rank{} there (Grid::choose finds one that "
-                                "fits), or fewer ranks",
-                                cells, cells == 1 ? "" : "s")
-                          : "give every rank some, as Grid::part does";
-      fail(Errc::refused, "halo '{}': rank {} has no cells: dimension {} has {} cell{} for {} rank{}; {}",
-           name, rank, d, cells, cells == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", remedy);
+// Returns the rank on side `step` of one that has cells: the next along each dimension that has some itself.
+std::optional<int> neighbour_of(const Grid& grid, const std::vector<Shape>& shapes, int rank,
+                                const Grid::Coordinates& step) {
+  for (int dim = 0; dim < grid.dims(); ++dim) {
+    const auto d = static_cast<std::size_t>(dim);
+    if (step[d] == 0) continue;
+    Grid::Coordinates along{};
+    std::optional<int> next;
+    for (int distance = 1; distance <= grid.extent(dim); ++distance) {
+      along[d] = distance * step[d];
+      next = grid.neighbour(rank, along);
+      if (!next || shapes[static_cast<std::size_t>(*next)].interior[d] > 0) break;
     }
+    if (!next) return std::nullopt;
+    rank = *next;
   }
+  return rank;
 }
 
 // Checks every pair of neighbours, so that every rank finds the same problem.
 void check_neighbours(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes,
                       const std::vector<Grid::Coordinates>& steps) {
   for (int rank = 0; rank < grid.ranks(); ++rank) {
+    if (!has_cells(shapes[static_cast<std::size_t>(rank)], grid.dims())) continue;
     for (const Grid::Coordinates& step : steps) {
-      const std::optional<int> other = grid.neighbour(rank, step);
+      const std::optional<int> other = neighbour_of(grid, shapes, rank, step);
       if (!other) continue;
       const Shape &receiver = shapes[static_cast<std::size_t>(rank)],
                   &sender = shapes[static_cast<std::size_t>(*other)];
       if (empty(ghosts(receiver, step, grid.dims()), grid.dims())) continue;
       for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dims()); ++d) {
-        const std::int64_t wide = step[d] < 0   ? receiver.width[d].low
-                                  : step[d] > 0 ? receiver.width[d].high
+        const std::int64_t wide = step[d] < 0   ? receiver.filled[d].low
+                                  : step[d] > 0 ? receiver.filled[d].high
                                                 : 0;
         if (step[d] == 0 && receiver.interior[d] != sender.interior[d]) {
           fail(Errc::refused,
@@ -260,7 +270,7 @@ Halo::Arrays Halo::Arrays::agreed(World& world, const std::string& name, const G
       fail(Errc::invalid_argument, "halo '{}': a grid of {} is one of {} ranks, and the world has {}", name,
            grid.describe(), grid.ranks(), world.size());
     }
-    const Shape mine = check_shape(name, grid, interior, options.width);
+    const Shape mine = check_shape(name, grid, interior, options.width, options.exchange);
     return base::Writer().put_string(describe(grid, options.corners)).put(mine).blob();
   };
   Arrays arrays;
@@ -276,7 +286,6 @@ Halo::Arrays Halo::Arrays::agreed(World& world, const std::string& name, const G
     }
     arrays.shapes.push_back(reader.get<Shape>());
   }
-  check_cells(name, grid, arrays.shapes);
   check_neighbours(name, grid, arrays.shapes, directions(grid.dims(), options.corners));
   return arrays;
 }
@@ -303,16 +312,17 @@ Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays
     origin_ += mine.width[d].low * elements_;
   }
   std::set<int> senders;
+  if (!has_cells(mine, dims)) return;
   for (const Grid::Coordinates& step : steps) {
     // This rank as a receiver: the neighbour on side `step` fills the ghosts there.
-    if (const std::optional<int> sender = grid.neighbour(me, step);
+    if (const std::optional<int> sender = neighbour_of(grid, shapes, me, step);
         sender && !empty(ghosts(mine, step, dims), dims)) {
       senders.insert(*sender);
     }
     // This rank as a sender: it lies on side `step` of its neighbour in the opposite direction.
     Grid::Coordinates back{};
     std::transform(step.begin(), step.end(), back.begin(), std::negate<>());
-    const std::optional<int> receiver = grid.neighbour(me, back);
+    const std::optional<int> receiver = neighbour_of(grid, shapes, me, back);
     if (!receiver) continue;
     const Shape& theirs = shapes[static_cast<std::size_t>(*receiver)];
     const Box to = ghosts(theirs, step, dims);

@@ -67,6 +67,13 @@ void Layout::add_loop(std::int64_t count, std::int64_t pitch) {
       return;
     }
   }
+  if (loop_count_ == max_loops) {
+    fail(Errc::invalid_argument,
+         "subarray: it keeps more than {} loops around a run where dimensions that are whole, and so lie in "
+         "one "
+         "piece with the next, are taken together; move it in several puts",
+         max_loops);
+  }
   loops_[static_cast<std::size_t>(loop_count_++)] = {count, pitch};
 }
 
@@ -101,9 +108,9 @@ Layout stride(Count count, Count pitch) {
 
 Layout subarray(std::span<const Count> extents, std::span<const Count> start, std::span<const Count> shape) {
   const std::size_t dims = extents.size();
-  if (dims < 1 || dims > Layout::max_loops + 1 || start.size() != dims || shape.size() != dims) {
+  if (dims < 1 || start.size() != dims || shape.size() != dims) {
     fail(Errc::invalid_argument,
-         "subarray: extents, start and shape must all have the same 1 to 4 dimensions, not {}, {} and {}",
+         "subarray: extents, start and shape must all have the same number of dimensions, not {}, {} and {}",
          extents.size(), start.size(), shape.size());
   }
   for (std::size_t d = 0; d < dims; ++d) {

@@ -133,12 +133,20 @@ TEST(Layout, RefusesABoxOutsideItsArray) {
 
 TEST(Layout, RefusesDimensionsThatDisagree) {
   const auto refused = [](const std::function<void()>& make) {
-    return refuses(Errc::invalid_argument, {"same 1 to 4 dimensions"}, make);
+    return refuses(Errc::invalid_argument, {"same number of dimensions"}, make);
   };
   EXPECT_TRUE(refused([] { return subarray({4, 4}, {0}, {1, 1}); }));
   EXPECT_TRUE(refused([] { return subarray({4}, {0}, {1, 1}); }));
-  EXPECT_TRUE(refused([] { return subarray({1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}); }));
   EXPECT_TRUE(refused([] { return subarray(std::initializer_list<Count>{}, {}, {}); }));
+}
+
+// Whole dimensions are one piece with the next.
+TEST(Layout, TakesWholeDimensionsTogether) {
+  EXPECT_EQ(subarray({5, 3, 2, 6, 7, 2}, {1, 0, 0, 2, 0, 0}, {2, 3, 2, 1, 7, 2}).describe(),
+            subarray({5, 6, 6, 14}, {1, 0, 2, 0}, {2, 6, 1, 14}).describe());
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"more than 3 loops around a run"}, [] {
+    return subarray({4, 4, 4, 4, 4}, {0, 0, 0, 0, 0}, {2, 2, 2, 2, 2});
+  }));
 }
 
 TEST(Layout, RefusesExtentsBeyond63Bits) {

@@ -78,8 +78,8 @@ TEST(Grid, RefusesWhatCannotBe) {
       refused({"grid 2x0: an array of 2x2 cells cannot be dealt out over 6 ranks", "use 4 ranks"}, [&] {
         Grid(6, {2, 0}, {}, small);
       }));
-  EXPECT_TRUE(refused({"1 to 4 dimensions, not 0"}, [] { Grid(1, {}); }));
-  EXPECT_TRUE(refused({"1 to 4 dimensions, not 5"}, [] { Grid(1, {1, 1, 1, 1, 1}); }));
+  EXPECT_TRUE(refused({"1 to 7 dimensions, not 0"}, [] { Grid(1, {}); }));
+  EXPECT_TRUE(refused({"1 to 7 dimensions, not 8"}, [] { Grid(1, {1, 1, 1, 1, 1, 1, 1, 1}); }));
   EXPECT_TRUE(refused({"no side may be negative"}, [] { Grid(4, {-2, -2}); }));
   EXPECT_TRUE(refused({"at least 1 rank"}, [] { Grid(0, {0, 0}); }));
   EXPECT_TRUE(refused({"grid 2x2: periodic has 1 dimension, not 2"}, [] { Grid(4, {2, 2}, {true}); }));

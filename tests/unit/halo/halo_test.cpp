@@ -219,20 +219,100 @@ TEST(Halo, RefusesAMistakeOfOneRankOnEveryRank) {
       }));
 }
 
-TEST(Halo, RefusesRanksWithoutCells) {
-  const auto refused = [](std::initializer_list<std::string_view> parts, std::vector<std::int64_t> cells) {
-    return all_refused(static_cast<int>(cells.size()), Errc::refused, parts, [&](World& world) {
-      const auto ranks = static_cast<int>(cells.size());
-      Halo(world, "u", Grid(ranks, {ranks}), {cells[static_cast<std::size_t>(world.rank())]});
+// Where ranks own no cells, those on their two sides are neighbours.
+TEST(Halo, PassesOverRanksWithoutCells) {
+  for (const bool periodic : {false, true}) {
+    for (const std::vector<std::int64_t>& cells :
+         {std::vector<std::int64_t>{2, 1, 1, 0}, {0, 3, 0, 0, 2}, {0, 0, 4}, {0, 0}, {1, 0, 0, 0, 0, 1}}) {
+      const int ranks = static_cast<int>(cells.size());
+      World::run_threads(ranks, [&](World& world) {
+        const auto me = static_cast<std::size_t>(world.rank());
+        std::vector<int> line;  // of all cells: the rank that owns each
+        std::int64_t first = 0;
+        for (std::size_t rank = 0; rank < cells.size(); ++rank) {
+          if (rank == me) first = static_cast<std::int64_t>(line.size());
+          line.insert(line.end(), static_cast<std::size_t>(cells[rank]), static_cast<int>(rank));
+        }
+        Halo halo(world, "u", Grid(ranks, {ranks}, {periodic}), {cells[me]});
+        const auto u = world.window<int>(halo.elements());
+        std::fill(u.elements().begin(), u.elements().end(), -1);
+        for (std::int64_t c = 0; c < cells[me]; ++c) u[halo.index({c})] = world.rank();
+        halo.add(u).commit();
+        halo.run();
+        if (cells[me] == 0) return;
+        const auto all = static_cast<std::int64_t>(line.size());
+        for (const std::int64_t c : {std::int64_t{-1}, cells[me]}) {
+          const std::int64_t at = first + c;
+          const bool is_inside = periodic || (at >= 0 && at < all);
+          EXPECT_EQ(u[halo.index({c})], is_inside ? line[static_cast<std::size_t>((at + all) % all)] : -1)
+              << "rank " << me << ", cell " << c;
+        }
+      });
+    }
+  }
+}
+
+// Fills the ghosts next to the interior alone, and others by another halo of the same field.
+TEST(Halo, ExchangesFewerGhostsThanThereAre) {
+  World::run_threads(3, [](World& world) {
+    const std::vector<GhostWidth> width{{3, 2}};
+    const Grid grid(3, {3}, {true});
+    Halo one(world, "one", grid, {4}, {.width = width, .exchange = {{1, 0}}}),
+        all(world, "all", grid, {4}, {.width = width});
+    const auto u = world.window<int>(all.elements());
+    EXPECT_EQ(one.elements(), all.elements());
+    one.add(u).commit();
+    all.add(u).commit();
+    const auto value = [](int rank, std::int64_t cell) { return 100 * rank + static_cast<int>(cell); };
+    std::fill(u.elements().begin(), u.elements().end(), -1);
+    for (std::int64_t c = 0; c < 4; ++c) u[one.index({c})] = value(world.rank(), c);
+    one.run();
+    const int low = (world.rank() + 2) % 3, high = (world.rank() + 1) % 3;
+    EXPECT_EQ(std::vector<int>(u.data(), u.data() + 3), (std::vector<int>{-1, -1, value(low, 3)}));
+    EXPECT_EQ(u[one.index({4})], -1);
+    world.barrier();
+    all.run();
+    EXPECT_EQ(std::vector<int>(u.data(), u.data() + 3),
+              (std::vector<int>{value(low, 1), value(low, 2), value(low, 3)}));
+    EXPECT_EQ(u[one.index({5})], value(high, 1));
+  });
+  EXPECT_TRUE(
+      all_refused(2, Errc::invalid_argument, {"an exchange of 2 and 0 in dimension 0"}, [](World& world) {
+        Halo(world, "u", Grid(2, {2}), {4}, {.exchange = {{2, 0}}});
+      }));
+}
+
+// An array of six dimensions, of which two are cut up.
+TEST(Halo, HasMoreThanFourDimensions) {
+  World::run_threads(4, [](World& world) {
+    const Grid grid(4, {2, 1, 1, 2, 1, 1}, {true, false, false, true, false, false});
+    const std::vector<GhostWidth> width{{1, 1}, {0, 0}, {0, 0}, {1, 1}, {0, 0}, {0, 0}};
+    Halo halo(world, "u", grid, {2, 3, 2, 2, 2, 3}, {.width = width});
+    const auto u = world.window<int>(halo.elements());
+    std::fill(u.elements().begin(), u.elements().end(), -1);
+    const auto each = [&](auto&& visit) {
+      for (std::int64_t b = 0; b < 3; ++b)
+        for (std::int64_t c = 0; c < 2; ++c)
+          for (std::int64_t e = 0; e < 2; ++e)
+            for (std::int64_t f = 0; f < 3; ++f) visit(b, c, e, f);
+    };
+    const auto value = [](int rank, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
+                          std::int64_t e, std::int64_t f) {
+      return static_cast<int>(((((rank * 2 + a) * 3 + b) * 2 + c) * 2 + d) * 6 + e * 3 + f);
+    };
+    each([&](auto b, auto c, auto e, auto f) {
+      for (std::int64_t a = 0; a < 2; ++a)
+        for (std::int64_t d = 0; d < 2; ++d)
+          u[halo.index({a, b, c, d, e, f})] = value(world.rank(), a, b, c, d, e, f);
     });
-  };
-  EXPECT_TRUE(refused({"halo 'u': rank 3 has no cells: dimension 0 has 3 cells for 4 ranks; use a grid of at "
-                       "most 3 ranks there"},
-                      {1, 1, 1, 0}));
-  EXPECT_TRUE(
-      refused({"rank 1 has no cells: dimension 0 has 9 cells for 2 ranks; give every rank some"}, {9, 0}));
-  EXPECT_TRUE(
-      refused({"rank 0 has no cells: dimension 0 has 0 cells for 2 ranks; give every rank some"}, {0, 0}));
+    halo.add(u).commit();
+    halo.run();
+    const int over = *grid.neighbour(world.rank(), {1}), beside = *grid.neighbour(world.rank(), {0, 0, 0, 1});
+    each([&](auto b, auto c, auto e, auto f) {
+      EXPECT_EQ(u[halo.index({2, b, c, 1, e, f})], value(over, 0, b, c, 1, e, f));
+      EXPECT_EQ(u[halo.index({1, b, c, -1, e, f})], value(beside, 1, b, c, 1, e, f));
+    });
+  });
 }
 
 TEST(Halo, RefusesAFieldThatDoesNotFit) {
