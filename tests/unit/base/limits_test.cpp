@@ -13,7 +13,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <regex>
+#include <thread>
+#include <vector>
 
 #include "base/system/proc.hpp"
 #include "base/system/worker.hpp"
@@ -145,7 +148,12 @@ TEST_F(Limits, OfThreadsAreNamedWithWhatTheThreadIsFor) {
   const std::string said = in_child([] {
     lower(RLIMIT_AS, base::read_sum("/proc/self/status", "VmSize:") * 1024 + mebibyte);
     try {
-      const base::Worker worker("tea", [](const std::stop_token&) {});
+      // The C library keeps the stacks of some threads that have ended.
+      std::vector<std::unique_ptr<base::Worker>> workers;
+      for (int i = 0; i < 100; ++i)
+        workers.push_back(std::make_unique<base::Worker>("tea", [](const std::stop_token& stopped) {
+          while (!stopped.stop_requested()) std::this_thread::yield();
+        }));
     } catch (const Error& error) {
       return std::string(error.what());
     }
