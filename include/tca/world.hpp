@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,6 +59,37 @@ class TCA_API World {
   /// Makes a world of a communicator, in a program that uses MPI itself; see tca/mpi.hpp, which defines it.
   template <class Comm>
   [[nodiscard]] static World from_mpi(Comm comm, const WorldOptions& options = {});
+
+  /// Collective over `ranks` alone, which all of them give in the same order: makes a world of them, in which the
+  /// first is rank 0. It has windows, chains, halos and collectives of its own, and groups of its own; a rank may be
+  /// in any number of groups, as long as any two ranks make and use those that they are both in in the same order.
+  /// A group shares what this world has of memory, connections and threads, and keeps it. A wait in one moves what
+  /// this rank owes in all of them, and a rank that is lost is lost to all. Errors number ranks as the group does.
+  ///
+  /// Not in a group: teams and collectives that kernels run by themselves (chains carry those of tca/coll.hpp
+  /// there), windows that kernels put into on their own, and the channel mpi/rma.
+  ///
+  /// Throws Error{invalid_argument}, on this rank alone, where it is none of `ranks`, one of them is named twice,
+  /// or is no rank of this world. Where ranks give different lists they wait for each other in vain:
+  /// Error{timed_out}.
+  [[nodiscard]] World group(std::span<const int> ranks);
+  [[nodiscard]] World group(std::initializer_list<int> ranks) {
+    return group(std::span(ranks.begin(), ranks.size()));
+  }
+
+  /// Collective. Makes a group of those ranks of this world that give the same colour, in the order of `key`, and of
+  /// their ranks where keys are equal; every rank gets the group that it is in.
+  [[nodiscard]] World split(int color, int key = 0);
+
+  /// Returns a window of the world that this group was made of, or of one around that, as the group sees it: its
+  /// ranks' parts of the same memory, with their numbers in the group. Costs nothing, and needs no other rank; but
+  /// where chains of the group use it, all of its ranks make their views and windows in the same order. Throws
+  /// Error{invalid_argument} for a window of which a rank of the group has no part.
+  template <Element T>
+  [[nodiscard]] Window<T> view(const Window<T>& window) const {
+    return Window<T>(view(window.untyped()));
+  }
+  [[nodiscard]] raw::Window view(const raw::Window& window) const;
 
   int rank() const {
     state();  // throws where the world was moved from

@@ -39,11 +39,10 @@ std::optional<int> GroupControl::number_of(int parent_rank) const {
 std::optional<Loss> GroupControl::lost(int rank) {
   std::optional<Loss> loss = parent_.lost(parent_rank(rank));
   if (!loss || !loss->trouble.origin) return loss;
-  Trouble& trouble = loss->trouble;
-  const std::optional<int> here = number_of(*trouble.origin);
-  if (!here)
-    trouble.reason = fmt::format("rank {} of the world around it {}", *trouble.origin, trouble.reason);
-  trouble.origin = here;
+  Trouble& theirs = loss->trouble;
+  const std::optional<int> here = number_of(*theirs.origin);
+  if (!here) theirs.reason = fmt::format("rank {} of the world around it {}", *theirs.origin, theirs.reason);
+  theirs.origin = here;
   return loss;
 }
 

@@ -29,6 +29,9 @@ class GroupControl final : public Control {
   std::chrono::duration<double> now() const override { return parent_.now(); }
   std::unique_ptr<AllGather> begin_among(const Subset& subset, const base::Blob& mine) override;
 
+  // Tells the group from all others of the parent.
+  std::uint64_t key() const { return subset_.key; }
+
   int parent_rank(int rank) const { return subset_.ranks[static_cast<std::size_t>(rank)]; }
   // Returns what number a rank of the parent has here, or nothing where it is no member.
   std::optional<int> number_of(int parent_rank) const;

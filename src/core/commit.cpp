@@ -116,7 +116,7 @@ void Commit::exchange() {
   for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
   writer.put(chain_.draft_->expected.size());
   for (const int rank : chain_.draft_->expected) writer.put(rank);
-  for (const base::Blob& blob : world_.reclaimer().gather_and_announce(writer.blob(), what())) {
+  for (const base::Blob& blob : world_.meet(writer.blob(), what(), number_)) {
     base::Reader reader(blob);
     Declaration rank;
     rank.name = reader.get_string();
@@ -315,8 +315,8 @@ base::Blob Commit::offer() {
         if (d.to == me) share.incoming.push_back(put);
       }
     }
-    share.offer = world_.fabrics()[f]->offer(
-        {chain_.name_, chain_.guarded_, share.outgoing, share.incoming, chain_.time_limit_});
+    share.offer = world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_,
+                                              share.outgoing, share.incoming, chain_.time_limit_});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }

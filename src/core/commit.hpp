@@ -84,7 +84,8 @@ class Commit {
 
   ChainState& chain_;
   WorldState& world_;
-  Problems own_;  // those of this rank's puts that it finds alone
+  std::uint32_t number_ = 0;  // of the chain, for the fabrics
+  Problems own_;              // those of this rank's puts that it finds alone
   std::vector<Declaration> ranks_;
   std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
   std::vector<Share> shares_;                          // by fabric

@@ -16,16 +16,35 @@ void Reclaimer::retire(std::uint32_t id, Retired object) {
   unannounced_.push_back(id);
 }
 
+void Reclaimer::retire_group(std::uint64_t key, int ranks, std::unique_ptr<RetiredGroup> group) {
+  leaving_groups_[key].group = std::move(group);
+  unannounced_groups_.emplace_back(key, ranks);
+}
+
+bool Reclaimer::end_chains() {
+  bool all = true;
+  for (auto& [id, leaving] : leaving_)
+    if (leaving.object)
+      if (auto* const chain = std::get_if<RetiredChain>(&*leaving.object)) all &= chain->end();
+  for (RetiredChain& chain : ending_) all &= chain.end();
+  return all;
+}
+
 std::vector<base::Blob> Reclaimer::gather_and_announce(const base::Blob& mine, std::string_view what) {
   std::erase_if(ending_, [](RetiredChain& chain) { return chain.end(); });
+  std::erase_if(ending_groups_, [](const auto& group) { return group->end_chains(); });
   base::Writer writer;
   writer.put(unannounced_.size());
   for (const std::uint32_t id : unannounced_) writer.put(id);
+  writer.put(unannounced_groups_.size());
+  for (const auto& [key, ranks] : unannounced_groups_) writer.put(key).put(ranks);
   std::vector<base::Blob> all = control_.all_gather(writer.put_blob(mine).blob(), what);
   unannounced_.clear();
+  unannounced_groups_.clear();
   for (base::Blob& blob : all) {
     base::Reader reader(blob);
     read_announcements(reader);
+    read_announced_groups(reader);
     blob = reader.rest();
   }
   return all;
@@ -38,6 +57,19 @@ void Reclaimer::read_announcements(base::Reader& theirs) {
     if (++leaving.announced_by < control_.size()) continue;
     const auto released = leaving_.extract(id);
     release(*released.mapped().object);
+  }
+}
+
+// Ranks that are not in a group count with those that are, so that all know whether something is released.
+void Reclaimer::read_announced_groups(base::Reader& theirs) {
+  for (auto count = theirs.get<std::size_t>(); count > 0; --count) {
+    const auto key = theirs.get<std::uint64_t>();
+    const int ranks = theirs.get<int>();
+    if (++leaving_groups_[key].announced_by < ranks) continue;
+    has_released_ = true;
+    std::unique_ptr<RetiredGroup> group = std::move(leaving_groups_.extract(key).mapped().group);
+    if (group == nullptr) continue;
+    (group->end_chains() ? released_groups_ : ending_groups_).push_back(std::move(group));
   }
 }
 
@@ -55,6 +87,7 @@ void Reclaimer::release(Retired& object) {
 
 void Reclaimer::free_released() {
   released_.clear();
+  released_groups_.clear();
   has_released_ = false;
 }
 

@@ -20,6 +20,9 @@
 //               back. Its memory stays until the fabric is through with them, which it is asked again before
 //               each announcement. A chain that is still ending when its world goes leaves its memory to the
 //               process.
+//
+// A group goes as a whole: what its ranks have retired in it stays with its state, which is an object of the world
+// around. It is announced there, by those who were in it, and passes through the same states.
 #pragma once
 
 #include <cstddef>
@@ -70,6 +73,15 @@ class RetiredChain {
   std::vector<std::unique_ptr<fabric::Program>> programs_;
 };
 
+// A group whose last handle is gone, with all that was retired in it.
+class RetiredGroup {
+ public:
+  virtual ~RetiredGroup() = default;
+
+  // Does Program::end for all of its chains. Returns whether the fabrics are through with its memory.
+  virtual bool end_chains() = 0;
+};
+
 // An object into which other ranks may still write.
 using Retired = std::variant<std::shared_ptr<Memories>, RetiredChain, std::unique_ptr<fabric::Team>,
                              std::unique_ptr<fabric::Collective>>;
@@ -83,6 +95,12 @@ class Reclaimer {
 
   // Neither blocks nor communicates.
   void retire(std::uint32_t id, Retired object);
+
+  // The same for a group, which its key tells from others; so many ranks are in it.
+  void retire_group(std::uint64_t key, int ranks, std::unique_ptr<RetiredGroup> group);
+
+  // Ends the chains that are retired. Returns whether the fabrics are through with their memory.
+  bool end_chains();
 
   // Collective. Does Control::all_gather of `mine`, and announces along with it what this rank has retired.
   // Whatever all ranks have announced by then is released.
@@ -105,13 +123,22 @@ class Reclaimer {
     int announced_by = 0;           // ranks
   };
 
+  struct LeavingGroup {
+    std::unique_ptr<RetiredGroup> group;  // null on ranks that are not in it, or have it still
+    int announced_by = 0;
+  };
+
   void read_announcements(base::Reader& theirs);
+  void read_announced_groups(base::Reader& theirs);
   void release(Retired& object);
 
   control::Control& control_;
   std::map<std::uint32_t, Leaving> leaving_;
   std::vector<std::uint32_t> unannounced_;  // those of them that this rank has retired and not announced
+  std::map<std::uint64_t, LeavingGroup> leaving_groups_;
+  std::vector<std::pair<std::uint64_t, int>> unannounced_groups_;  // with the number of their ranks
   std::vector<RetiredChain> ending_;
+  std::vector<std::unique_ptr<RetiredGroup>> ending_groups_, released_groups_;
   std::vector<std::shared_ptr<Memories>> released_;
   bool has_released_ = false;
 };

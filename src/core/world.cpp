@@ -87,6 +87,24 @@ void World::run_threads(int ranks, const std::function<void(World&)>& body, cons
       ranks, [&](int rank) { return threads.bring_up(rank, effective); }, body, effective);
 }
 
+World World::group(std::span<const int> ranks) { return World(state().make_group(ranks)); }
+
+World World::split(int color, int key) {
+  struct Wish {
+    int color, key;
+  };
+  const std::vector<Wish> all = state().control().all_gather_value(Wish{color, key}, "World::split");
+  std::vector<int> ranks;
+  for (int rank = 0; rank < size(); ++rank)
+    if (all[static_cast<std::size_t>(rank)].color == color) ranks.push_back(rank);
+  std::ranges::stable_sort(ranks, {}, [&](int rank) { return all[static_cast<std::size_t>(rank)].key; });
+  return group(ranks);
+}
+
+raw::Window World::view(const raw::Window& window) const {
+  return core::WindowState::handle(state().view(core::WindowState::of(window)));
+}
+
 std::vector<int> World::sub_cluster_of_ranks() const {
   const std::span<const int> all = state().sub_cluster_of_ranks();
   return {all.begin(), all.end()};

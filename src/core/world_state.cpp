@@ -4,26 +4,117 @@
 
 #include "base/fail.hpp"
 #include "boot/over_mpi.hpp"
+#include "control/group_control.hpp"
 #include "core/window_state.hpp"
 #include "route/hardware.hpp"
 #include "route/tuning.hpp"
 
 namespace tca::core {
 
+namespace {
+
+// Numbers hosts, or sub-clusters, from 0 on in the order in which ranks name them.
+void renumber(std::vector<int>& all) {
+  std::map<int, int> numbers;
+  for (int& one : all) one = numbers.try_emplace(one, static_cast<int>(numbers.size())).first->second;
+}
+
+}  // namespace
+
 WorldState::WorldState(boot::Connections connections, const WorldOptions& options)
     : connections_(std::move(connections)),
+      members_(control()),
       costs_(route::agree_on_costs(control(), fabrics(), connections_.places,
                                    boot::mpi_of(route::fabric_set(fabrics())))),
       checks_steps_(options.check_steps) {
-  control().while_waiting = [this] {
-    progress_while_waiting();
-    return needs_polling();
-  };
+  drive_while_waiting();
   if (connections_.places.sub_cluster.empty()) connections_.places = control::Places::together(size());
   if (options.trace) {
     trace_.emplace();
     for (const auto& fabric : connections_.fabrics) fabric->trace_to(&*trace_);
   }
+}
+
+WorldState::WorldState(WorldState& root, boot::Connections connections, GroupRanks ranks, std::uint64_t key)
+    : keeps_root_(root.shared_from_this()),
+      root_(&root),
+      key_(key),
+      connections_(std::move(connections)),
+      ranks_(std::move(ranks)),
+      members_(control(), *ranks_),
+      costs_(root.costs_.of_group(rank(), connections_.places.sub_cluster)),
+      checks_steps_(root.checks_steps_) {
+  drive_while_waiting();
+}
+
+void WorldState::drive_while_waiting() {
+  control().while_waiting = [this] {
+    progress_while_waiting();
+    return needs_polling();
+  };
+}
+
+// Throws on this rank alone: who the others are is what cannot be told.
+void WorldState::require_group(std::span<const int> ranks) const {
+  const std::string all = fmt::format("{}", fmt::join(ranks, ", "));
+  std::set<int> seen;
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= size())
+      base::fail(Errc::invalid_argument, {.rank = this->rank()},
+                 "a group of ranks {}: there is no rank {} in a world of {}", all, rank, size());
+    if (!seen.insert(rank).second)
+      base::fail(Errc::invalid_argument, {.rank = this->rank()},
+                 "a group of ranks {}: rank {} is named twice; name each once", all, rank);
+  }
+  if (!seen.contains(rank())) {
+    base::fail(Errc::invalid_argument, {.rank = rank()},
+               "rank {} makes a group of ranks {} and is none of them; only those in a group make it", rank(),
+               ranks.empty() ? "(none)" : all);
+  }
+}
+
+std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
+  require_group(ranks);
+  WorldState& root = this->root();
+  boot::Connections connections;
+  connections.launcher = launcher();
+  std::vector<int> outside;  // the ranks of the root
+  for (const int rank : ranks) {
+    outside.push_back(members_.ranks()[static_cast<std::size_t>(rank)]);
+    connections.places.host.push_back(places().host[static_cast<std::size_t>(rank)]);
+    connections.places.sub_cluster.push_back(sub_cluster(rank));
+  }
+  renumber(connections.places.host);
+  renumber(connections.places.sub_cluster);
+  auto control = std::make_unique<control::GroupControl>(root.control(), outside, root.groups_[outside]++);
+  const std::uint64_t key = control->key();
+  connections.control = std::move(control);
+  const auto of_root = std::make_shared<const std::vector<int>>(std::move(outside));
+  for (const auto& fabric : root.fabrics())
+    connections.fabrics.push_back(make_group_fabric(*fabric, of_root, root.size()));
+  connections.control->barrier(fmt::format("creation of a group of ranks {}", fmt::join(*of_root, ", ")));
+  return {new WorldState(root, std::move(connections), of_root, key), retire_group};
+}
+
+// Called when the last handle of a group is gone on this rank. Others may still store into what it leaves.
+void WorldState::retire_group(WorldState* group) {
+  const std::shared_ptr<WorldState> root = std::move(group->keeps_root_);
+  root->reclaimer_.retire_group(group->key_, group->size(), std::unique_ptr<RetiredGroup>(group));
+}
+
+std::vector<base::Blob> WorldState::meet(const base::Blob& mine, std::string_view what,
+                                         std::uint32_t& number) {
+  std::uint32_t& next = root().next_number_;
+  std::vector<base::Blob> all =
+      reclaimer_.gather_and_announce(base::Writer().put(next).put_blob(mine).blob(), what);
+  number = 0;
+  for (base::Blob& blob : all) {
+    base::Reader reader(blob);
+    number = std::max(number, reader.get<std::uint32_t>());
+    blob = reader.rest();
+  }
+  next = number + 1;
+  return all;
 }
 
 namespace {
@@ -53,22 +144,21 @@ std::string WorldState::titled(const WindowRequest& request) const {
   return request.title.empty() ? fmt::format("window {}", next_id_) : request.title;
 }
 
-// Returns whether some rank registers memory of its own. Throws on every rank alike, where a rank asks for
-// what cannot be or ranks ask for different windows.
-bool WorldState::agree_on_window(const WindowRequest& request, const std::string& title) {
+// Throws on every rank alike, where a rank asks for what cannot be or ranks ask for different windows.
+WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, const std::string& title) {
   const std::string what = "creation of " + title;
   const auto mine = [&] {
     const bool registers = bytes_of(request, title) > 0 && request.existing != nullptr;
     return base::Writer().put(registers).put(request.element_bytes).put_string(title).blob();
   };
-  std::vector<base::Blob> all = reclaimer_.gather_and_announce(control().attempt(what, mine), what);
+  Agreed agreed;
+  std::vector<base::Blob> all = meet(control().attempt(what, mine), what, agreed.number);
   control::Control::require_all(all);
-  bool registered = false;
   std::size_t first_bytes = 0;
   std::string first_title;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
-    registered |= reader.get<bool>();
+    agreed.registered |= reader.get<bool>();
     const auto element_bytes = reader.get<std::size_t>();
     const std::string theirs = reader.get_string();
     if (rank == 0) {
@@ -85,18 +175,19 @@ bool WorldState::agree_on_window(const WindowRequest& request, const std::string
         "order, under the same names",
         describe(first_title, first_bytes), rank, describe(theirs, element_bytes));
   }
-  return registered;
+  return agreed;
 }
 
 std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& request) {
   const std::string title = titled(request);
-  const bool registered = agree_on_window(request, title);
+  const Agreed agreed = agree_on_window(request, title);
   const std::size_t bytes = bytes_of(request, title);
   const std::uint32_t id = next_id();
   // Released memory is freed before the new window needs the room.
   free_released("creation of " + title);
   auto* const existing = bytes == 0 ? nullptr : static_cast<std::byte*>(request.existing);
-  auto memories = std::make_shared<Memories>(expose(bytes, existing, registered, title));
+  auto memories = std::make_shared<Memories>(
+      expose({title, members_, agreed.number, bytes, existing}, agreed.registered));
   const std::string* const name = request.title.empty() ? nullptr : &intern(request.title);
   auto window =
       std::make_shared<WindowState>(shared_from_this(), id, std::move(memories), request.element_bytes);
@@ -121,18 +212,46 @@ std::string WorldState::window_title(std::uint32_t id) const {
 
 // Exposes memory on every fabric. The first fabric that can provides the memory, and the others give access
 // to the same. `registered` says whether some rank brings its own.
-std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(std::size_t bytes, std::byte* existing,
-                                                                bool registered, const std::string& title) {
+std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(fabric::WindowSpec window, bool registered) {
   std::vector<std::unique_ptr<fabric::Memory>> memories;
   for (const auto& fabric : fabrics()) {
     if (registered && !fabric->takes_existing() && fabric != fabrics().back()) {
       memories.push_back(nullptr);
       continue;
     }
-    memories.push_back(fabric->expose(bytes, existing, title));
-    existing = memories.back()->data();
+    memories.push_back(fabric->expose(window));
+    window.existing = memories.back()->data();
   }
   return memories;
+}
+
+std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>& window) {
+  WorldState& theirs = window->world();
+  if (root_ == nullptr || &theirs.root() != root_) {
+    base::fail(
+        Errc::invalid_argument,
+        "a view of {}, which is of another world; a group sees the windows of the worlds that it is made of",
+        window->title());
+  }
+  for (const int rank : *ranks_) {
+    if (number_in(theirs.members_.ranks(), rank) >= 0) continue;
+    base::fail(
+        Errc::invalid_argument,
+        "a view of {}, of which rank {} of this group has no part; a group sees the windows of the worlds "
+        "that it is made of",
+        window->title(), number_in(*ranks_, rank));
+  }
+  std::vector<std::unique_ptr<fabric::Memory>> memories;
+  for (std::size_t f = 0; f < fabrics().size(); ++f) {
+    fabric::Memory* const memory = window->memory_of(f);
+    memories.push_back(
+        memory == nullptr ? nullptr : make_group_view(*memory, theirs.ranks_ != nullptr, ranks_, window));
+  }
+  const std::uint32_t id = next_id();
+  auto view = std::make_shared<WindowState>(
+      shared_from_this(), id, std::make_shared<Memories>(std::move(memories)), window->element_bytes());
+  windows_[id] = {view, &intern(window->title())};
+  return view;
 }
 
 int WorldState::sub_cluster_count() const {

@@ -15,7 +15,9 @@
 #include "base/layout/shape.hpp"
 #include "base/trace.hpp"
 #include "boot/bring_up.hpp"
+#include "control/members.hpp"
 #include "core/deferred_steps.hpp"
+#include "core/group_fabric.hpp"
 #include "core/reclaim.hpp"
 #include "fabric/accelerator.hpp"
 #include "fabric/messages.hpp"
@@ -33,11 +35,15 @@ struct WindowRequest {
   bool registers = false;    // the program means to give its own
 };
 
-class WorldState : public std::enable_shared_from_this<WorldState> {
+class WorldState : public std::enable_shared_from_this<WorldState>, public RetiredGroup {
  public:
   WorldState(boot::Connections connections, const WorldOptions& options);
+
+  // Collective over `ranks`, among which this one is. Returns the state of a group of them, which shares the
+  // fabrics of this world and keeps it alive. Throws Error{invalid_argument} for ranks that cannot be a group.
+  std::shared_ptr<WorldState> make_group(std::span<const int> ranks);
   WorldState(const WorldState&) = delete;
-  ~WorldState() { quiesce(); }
+  ~WorldState() override { quiesce(); }
 
   static World make_world(std::shared_ptr<WorldState> state) { return World(std::move(state)); }
   static WorldState& of(const World& world) { return world.state(); }
@@ -63,18 +69,22 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // Returns the first fabric, from number `from` on, that reaches a rank.
   std::size_t fabric_to(int rank, std::size_t from = 0) const;
 
-  base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
+  base::Trace* trace() {
+    if (root_ != nullptr) return root_->trace();
+    return trace_ ? &*trace_ : nullptr;
+  }
 
   // See WorldOptions::check_steps.
   bool checks_steps() const { return checks_steps_; }
 
-  DeferredSteps& deferred_steps() { return deferred_steps_; }
+  // Groups share those of their world, since signals of one may overtake puts of another.
+  DeferredSteps& deferred_steps() { return root().deferred_steps_; }
   Reclaimer& reclaimer() { return reclaimer_; }
 
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls
   // it.
   void progress_while_waiting() {
-    deferred_steps_.start_ready();
+    deferred_steps().start_ready();
     for (const auto& fabric : connections_.fabrics) {
       fabric::Messages* const messages = fabric->messages();
       messages != nullptr ? messages->progress_while_waiting() : fabric->progress();
@@ -83,7 +93,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
 
   // Does the same, for a rank that calls it only now and then.
   void progress() {
-    deferred_steps_.start_ready();
+    deferred_steps().start_ready();
     for (const auto& fabric : connections_.fabrics) fabric->progress();
   }
 
@@ -106,6 +116,16 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
     for (auto fabric = connections_.fabrics.rbegin(); fabric != connections_.fabrics.rend(); ++fabric)
       (*fabric)->quiesce();
   }
+
+  // Those who make this world's windows and chains together, as its fabrics number ranks.
+  const control::Members& members() const { return members_; }
+
+  // Collective. Does Reclaimer::gather_and_announce, and sets `number` to one that this rank has in common with the
+  // others and never had before with any of them: that of a WindowSpec or a ChainSpec.
+  std::vector<base::Blob> meet(const base::Blob& mine, std::string_view what, std::uint32_t& number);
+
+  // Returns a window of a world that this one is a group of, as the group sees it.
+  std::shared_ptr<WindowState> view(const std::shared_ptr<WindowState>& window);
 
   // Makes a window. Collective.
   std::shared_ptr<WindowState> make_window(const WindowRequest& request);
@@ -144,12 +164,30 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
     const std::string* title = nullptr;
   };
 
-  std::string titled(const WindowRequest& request) const;
-  bool agree_on_window(const WindowRequest& request, const std::string& title);
-  std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
-                                                      const std::string& title);
+  // What ranks agree on before they make a window.
+  struct Agreed {
+    std::uint32_t number = 0;
+    bool registered = false;  // some rank registers memory of its own
+  };
 
+  WorldState(WorldState& root, boot::Connections connections, GroupRanks ranks, std::uint64_t key);
+
+  WorldState& root() { return root_ == nullptr ? *this : *root_; }
+  static void retire_group(WorldState* group);
+  bool end_chains() override { return reclaimer_.end_chains(); }
+  void require_group(std::span<const int> ranks) const;
+  void drive_while_waiting();
+  std::string titled(const WindowRequest& request) const;
+  Agreed agree_on_window(const WindowRequest& request, const std::string& title);
+  std::vector<std::unique_ptr<fabric::Memory>> expose(fabric::WindowSpec window, bool registered);
+
+  // Of a group: the world around it, which it keeps until its last handle is gone.
+  std::shared_ptr<WorldState> keeps_root_;
+  WorldState* root_ = nullptr;
+  std::uint64_t key_ = 0;
   boot::Connections connections_;
+  GroupRanks ranks_;  // of a group
+  control::Members members_;
   route::Costs costs_;
   DeferredSteps deferred_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
@@ -157,7 +195,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
   std::uint32_t next_id_ = 0;
-  std::map<std::uint32_t, Known> windows_;  // those that some rank may still have a handle of
+  std::uint32_t next_number_ = 0;                     // of the root, which all groups of it use
+  std::map<std::vector<int>, std::uint32_t> groups_;  // of the root: how many were made of these ranks
+  std::map<std::uint32_t, Known> windows_;            // those that some rank may still have a handle of
   Reclaimer reclaimer_{*connections_.control};
 };
 

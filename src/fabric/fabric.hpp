@@ -36,6 +36,7 @@
 #include "base/codec.hpp"
 #include "base/layout/shape.hpp"
 #include "base/trace.hpp"
+#include "control/members.hpp"
 #include "fabric/device.hpp"
 #include "fabric/pricing.hpp"
 
@@ -66,6 +67,16 @@ class Memory {
   virtual const DeviceWindow<std::byte>* device_window() const { return nullptr; }
 };
 
+// What a rank asks for when its members make a window. `number` is the same on all of them, and was never used
+// before between any two of them, for a window or for a chain.
+struct WindowSpec {
+  std::string_view title;  // in messages
+  const control::Members& members;
+  std::uint32_t number = 0;
+  std::size_t bytes = 0;          // of this rank's part
+  std::byte* existing = nullptr;  // the caller's own memory, which it keeps alive; null: the fabric allocates
+};
+
 // A put as both of its ends know it after the exchange in `commit`. A put without a shape is a bare signal.
 struct Put {
   int from = 0;
@@ -81,6 +92,8 @@ struct Put {
 // A rank's share of a chain. In both lists the puts are in the order in which their senders declared them.
 struct ChainSpec {
   std::string_view name;
+  const control::Members& members;
+  std::uint32_t number = 0;  // as that of a window
   bool guarded = true;
   std::span<const Put> outgoing;  // from == this rank
   std::span<const Put> incoming;  // to == this rank
@@ -152,9 +165,9 @@ class Offer {
   // Returns what the other ranks have to know to bind their shares. Called once.
   virtual base::Blob to_others() { return {}; }
 
-  // Collective, and throws on every rank alike. `offers` has what all ranks offered of this fabric, by rank.
-  // Called once, after all of them have agreed; what has to be the same on every rank, such as a number of
-  // chains, is counted here. A fabric meets the others again only if it must: because it can still fail on one
+  // Collective over the members, and throws on every one alike. `offers` has what they offered of this fabric, by
+  // rank, and nothing for ranks that are no members. Called once, after all of them have agreed. A fabric meets the
+  // others again only if it must: because it can still fail on one
   // rank alone (cuda fills tables in the memory of its GPU), or because the library below it has to be called
   // by all (MPI_Win_create for mpi/rma).
   virtual std::unique_ptr<Program> bind(std::span<const base::Blob> offers) = 0;
@@ -185,13 +198,12 @@ class Fabric {
   // Returns whether this rank can put to `rank`, which may be itself.
   virtual bool reaches(int rank) const = 0;
 
-  // Collective. Returns a window of which this rank's part has `bytes`, with access to what the other ranks
-  // asked for. When `existing` is null, the fabric allocates zeroed memory; otherwise the part is the
-  // caller's own memory, which the caller keeps alive. Throws on every rank alike: Error{out_of_memory}, or
-  // Error{invalid_argument} when the others could not reach such memory. `window` names it in messages.
-  virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::byte* existing, std::string_view window) = 0;
+  // Collective over the members. Returns a window with access to what the others asked for; what the fabric
+  // allocates is zeroed. Throws on every member alike: Error{out_of_memory}, or Error{invalid_argument} when the
+  // others could not reach memory that exists.
+  virtual std::unique_ptr<Memory> expose(const WindowSpec& window) = 0;
 
-  // Prepares this rank's share of a chain. All ranks make the call, including those without a part in the chain,
+  // Prepares this rank's share of a chain. All members make the call, including those without a part in the chain,
   // but it meets nobody: what it throws is this rank's alone, and the caller tells the others. What `share`
   // refers to is valid until the offer has gone; the shapes and memories of its puts outlive the program.
   virtual std::unique_ptr<Offer> offer(const ChainSpec& share) = 0;
@@ -207,6 +219,9 @@ class Fabric {
 
   // Returns whether a protocol carries puts to `rank`, which the fabric reaches.
   virtual bool carries(int /*protocol*/, int /*rank*/) const { return true; }
+
+  // Returns whether a protocol carries puts between the ranks of a group, whose other ranks know nothing of them.
+  virtual bool serves_groups(int /*protocol*/) const { return true; }
 
   // Returns whether `expose` accepts memory that ranks already have.
   virtual bool takes_existing() const { return true; }

@@ -14,7 +14,7 @@ std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_
   if (const auto own = fabric.pricing().predict_us(static_cast<int>(protocol), from, to, shape)) return own;
   const Distance distance = distance_between(fabric, from, to);
   const std::string_view name = fabric.name(), how = fabric.protocols()[protocol];
-  const Cost* cost = find_cost(measured_.pieces(name, how), name, how, distance, shape, puts);
+  const Cost* cost = find_cost(measured_->pieces(name, how), name, how, distance, shape, puts);
   if (cost == nullptr && !measured(fabric, distance)) {
     cost = find_cost(builtin_costs(processor_), name, how, distance, shape, puts);
     if (cost == nullptr) cost = find_cost(builtin_costs(), name, how, distance, shape, puts);
@@ -26,11 +26,11 @@ std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_
 
 std::string Costs::origin() const {
   if (by_fabrics_) return "the model of the machine";
-  return measured_.empty() ? "the built-in table" : "the table of " + date_of(measured_.origin.measured);
+  return measured_->empty() ? "the built-in table" : "the table of " + date_of(measured_->origin.measured);
 }
 
 bool Costs::measured(const fabric::Fabric& fabric, Distance distance) const {
-  return measured_.knows(fabric.name(), distance);
+  return measured_->knows(fabric.name(), distance);
 }
 
 }  // namespace tca::route

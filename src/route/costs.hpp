@@ -2,6 +2,7 @@
 // by the built-in one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,14 @@ class Costs {
   explicit Costs(int rank = 0, std::vector<int> sub_clusters = {})
       : rank_(rank), sub_clusters_(std::move(sub_clusters)) {}
 
+  // Returns the same costs for a group, in which this rank has the number `rank`.
+  Costs of_group(int rank, std::vector<int> sub_clusters) const {
+    Costs costs = *this;
+    costs.rank_ = rank;
+    costs.sub_clusters_ = std::move(sub_clusters);
+    return costs;
+  }
+
   // Selects the processor whose built-in costs apply. All ranks select the same one, since collectives must
   // choose alike.
   void assume(Processor processor) { processor_ = processor; }
@@ -29,7 +38,7 @@ class Costs {
 
   // From now on `table`, which comes from the file `path`, decides where it can.
   void use(TuningTable table, std::string path) {
-    measured_ = std::move(table);
+    measured_ = std::make_shared<const TuningTable>(std::move(table));
     path_ = std::move(path);
   }
 
@@ -64,7 +73,7 @@ class Costs {
   std::vector<int> sub_clusters_;
   Processor processor_ = Processor::other;
   bool by_fabrics_ = false;
-  TuningTable measured_;
+  std::shared_ptr<const TuningTable> measured_ = std::make_shared<const TuningTable>();
   std::string path_;
 };
 

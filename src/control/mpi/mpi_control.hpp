@@ -14,12 +14,12 @@ namespace tca::mpi {
 enum Tag : int {
   set_up,
   set_up_rest,
-  of_group,
-  of_group_rest,
   immediate,
   immediate_taken,
   never,
   trial,
+  of_group,
+  of_group_rest,
   first_of_chains = 16
 };
 

@@ -56,6 +56,7 @@ int descriptor_in(msghdr& header) {
 Passing::Passing(control::Control& control) : rank_(control.rank()) {
   open();
   addresses_ = control.all_gather_value(own_, "start-up (sockets)");
+  come_.resize(addresses_.size());
 }
 
 // A name that consists of the family alone has the system choose one.
@@ -77,18 +78,21 @@ void Passing::open() {
 
 // In each round a rank sends to those that come next, and takes what those before it have sent. Between both
 // lies a meeting, so that nobody has to wait for a message: either it is there, or it will never come.
-std::vector<File> Passing::pass(control::Control& control, int descriptor, const Reach& reach,
+std::vector<File> Passing::pass(const control::Members& members, int descriptor, const Reach& reach,
                                 std::string_view what) {
-  const int ranks = control.size();
-  std::vector<File> files(static_cast<std::size_t>(ranks));
-  for (int first = 1; first < ranks; first += at_once) {
-    for (int distance = first; distance < std::min(first + at_once, ranks); ++distance) {
-      const int to = (rank_ + distance) % ranks;
+  control::Control& control = members.control();
+  const int count = control.size();
+  for (int first = 1; first < count; first += at_once) {
+    for (int distance = first; distance < std::min(first + at_once, count); ++distance) {
+      const int to = members.ranks()[static_cast<std::size_t>((control.rank() + distance) % count)];
       if (descriptor >= 0 && reach[static_cast<std::size_t>(to)]) send(to, descriptor);
     }
     control.barrier(what);
-    receive(files);
+    receive();
   }
+  std::vector<File> files(reach.size());
+  for (const int rank : members.ranks())
+    files[static_cast<std::size_t>(rank)] = std::move(come_[static_cast<std::size_t>(rank)]);
   return files;
 }
 
@@ -113,7 +117,9 @@ void Passing::send(int to, int descriptor) {
                  : std::strerror(errno);
 }
 
-void Passing::receive(std::vector<File>& files) {
+// What a rank sends in a call of another group than this one stays until this rank is there. It sends nothing more
+// before, since all attach to each other's memory together.
+void Passing::receive() {
   for (;;) {
     Parcel parcel;
     const ssize_t got = recvmsg(socket_.get(), &parcel.header, MSG_CMSG_CLOEXEC);
@@ -122,8 +128,8 @@ void Passing::receive(std::vector<File>& files) {
     File file(descriptor_in(parcel.header));
     const Message& message = parcel.message;
     if (got == sizeof message && message.secret == own_.secret && message.rank >= 0 &&
-        static_cast<std::size_t>(message.rank) < files.size())
-      files[static_cast<std::size_t>(message.rank)] = std::move(file);
+        static_cast<std::size_t>(message.rank) < come_.size())
+      come_[static_cast<std::size_t>(message.rank)] = std::move(file);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "control/control.hpp"
+#include "control/members.hpp"
 #include "control/shm/space.hpp"
 
 namespace tca::shm {
@@ -17,10 +17,10 @@ class Passing {
   // Collective.
   explicit Passing(control::Control& control);
 
-  // Collective. Passes `descriptor`, unless it is -1, to the ranks in `reach`, in which each rank of the host
-  // has those of the same group. Returns what has come from each of them; a file that has not come is not ok,
+  // Collective over the members. Passes `descriptor`, unless it is -1, to those in `reach`, in which each rank of
+  // the host has those of the same group. Returns by rank what has come; a file that has not come is not ok,
   // and `problem` may then say why. `what` names the call in messages.
-  std::vector<File> pass(control::Control& control, int descriptor, const Reach& reach,
+  std::vector<File> pass(const control::Members& members, int descriptor, const Reach& reach,
                          std::string_view what);
 
   // Says what the last sending met, of any of this rank's partners; empty where all went well.
@@ -35,12 +35,13 @@ class Passing {
 
   void open();
   void send(int to, int descriptor);
-  void receive(std::vector<File>& files);
+  void receive();
 
   int rank_;
   File socket_;
   Address own_;
   std::vector<Address> addresses_;  // by rank
+  std::vector<File> come_;          // by rank, until a call of this rank takes it
   std::string problem_;
 };
 

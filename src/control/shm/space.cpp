@@ -115,10 +115,10 @@ class ProcessSpace final : public Space {
     return mapping;
   }
 
-  std::vector<File> pass(control::Control& control, const Token& own, const Reach& reach,
+  std::vector<File> pass(const control::Members& members, const Token& own, const Reach& reach,
                          std::string_view what) override {
-    if (!passing_) return Space::pass(control, own, reach, what);
-    return passing_->pass(control, static_cast<int>(own.handle), reach, what);
+    if (!passing_) return Space::pass(members, own, reach, what);
+    return passing_->pass(members, static_cast<int>(own.handle), reach, what);
   }
 
   bool reaches_existing() const override { return false; }
@@ -224,8 +224,8 @@ std::unique_ptr<Space> Space::of_processes(control::Control& control) {
   return std::make_unique<ProcessSpace>(Passing(control));
 }
 
-std::vector<File> Space::pass(control::Control& control, const Token&, const Reach&, std::string_view) {
-  return std::vector<File>(static_cast<std::size_t>(control.size()));
+std::vector<File> Space::pass(const control::Members&, const Token&, const Reach& reach, std::string_view) {
+  return std::vector<File>(reach.size());
 }
 
 }  // namespace tca::shm

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/control.hpp"
+#include "control/members.hpp"
 #include "control/shm/access.hpp"
 #include "control/shm/file.hpp"
 
@@ -87,9 +87,9 @@ class Space {
   // returned for the owner.
   virtual Mapping attach(const Token& token, File passed) = 0;
 
-  // Collective. Passes the region of `own` to the ranks in `reach`, which do the same, if regions are passed.
-  // Returns by rank what has come.
-  virtual std::vector<File> pass(control::Control& control, const Token& own, const Reach& reach,
+  // Collective over the members. Passes the region of `own` to those in `reach`, which do the same, if regions are
+  // passed. Returns by rank what has come.
+  virtual std::vector<File> pass(const control::Members& members, const Token& own, const Reach& reach,
                                  std::string_view what);
 
   // Returns whether others can attach to memory that this rank already has.

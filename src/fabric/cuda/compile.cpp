@@ -81,14 +81,14 @@ class CudaOffer final : public fabric::Offer {
 
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
     std::size_t least = Inbox::capacity;
-    for (int rank = 0; rank < control_.size(); ++rank) {
+    for (const int rank : share_.members.ranks()) {
       base::Reader reader(offers[static_cast<std::size_t>(rank)]);
       least = std::min(least, reader.get<std::size_t>());
       while (!reader.done()) read_room(reader, rank);
     }
     inbox_.hear_of_others(least);
     std::unique_ptr<fabric::Program> program;
-    control_.do_together(fmt::format("commit of chain '{}'", share_.name), [&] {
+    share_.members.control().do_together(fmt::format("commit of chain '{}'", share_.name), [&] {
       build();
       program = finish_(std::move(compiled_));
     });

@@ -88,8 +88,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
                                  room_for_packets(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override;
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
                                           std::chrono::milliseconds time_limit) override;
@@ -190,15 +189,15 @@ void CudaFabric::quiesce() {
   copies_.synchronize();
 }
 
-std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,
-                                                   std::string_view window) {
-  auto parts = share_regions(control_, places_, device_.number, window, [&](Token& token) {
-    if (bytes == 0) return Region();
-    return existing != nullptr ? adopt(device_.number, existing, bytes, exported_, token)
-                               : allocate(device_.number, bytes, exported_, setup_.stream, token);
+std::unique_ptr<fabric::Memory> CudaFabric::expose(const fabric::WindowSpec& window) {
+  auto parts = share_regions(window.members, places_, device_.number, window.title, [&](Token& token) {
+    if (window.bytes == 0) return Region();
+    return window.existing != nullptr
+               ? adopt(device_.number, window.existing, window.bytes, exported_, token)
+               : allocate(device_.number, window.bytes, exported_, setup_.stream, token);
   });
   const Word id = ++last_id_;
-  windows_[id] = window;
+  windows_[id] = window.title;
   return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), id, inbox_, copier_);
 }
 

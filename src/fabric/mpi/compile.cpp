@@ -161,8 +161,9 @@ int first_tag(std::uint32_t number, std::string_view chain) {
   const std::int64_t tag = Tag::first_of_chains + std::int64_t{number} * kinds;
   if (tag + kinds - 1 <= last) return static_cast<int>(tag);
   base::fail(Errc::refused,
-             "chain '{}': this world has had {} chains, and MPI has tags for no more; commit chains once and "
-             "start them often",
+             "chain '{}': this world has had {} windows and chains, and MPI has tags for no more; make them "
+             "once and use "
+             "them often",
              chain, number);
 }
 

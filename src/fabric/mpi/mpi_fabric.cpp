@@ -37,10 +37,8 @@ MpiMemory::Storage allocate(std::size_t bytes) {
 // since all ranks together have MPI make a window for each.
 class MpiOffer final : public fabric::Offer {
  public:
-  // `chains` counts the world's.
-  MpiOffer(MpiControl& control, Runner& runner, std::uint32_t& chains, const fabric::ChainSpec& share,
-           int tag)
-      : control_(control), runner_(runner), chains_(chains) {
+  MpiOffer(MpiControl& control, Runner& runner, const fabric::ChainSpec& share, int tag)
+      : control_(control), runner_(runner) {
     const InMpi inside;
     operations_ = mpi::compile(share, tag, control.comm());
     part_ = std::make_unique<RmaPart>(control.comm(), share, runner);
@@ -51,7 +49,6 @@ class MpiOffer final : public fabric::Offer {
   base::Blob to_others() override { return put_into_.blob(); }
 
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
-    ++chains_;
     std::set<std::uint32_t> numbers;
     for (const base::Blob& blob : offers)
       for (base::Reader reader(blob); !reader.done();) numbers.insert(reader.get<std::uint32_t>());
@@ -67,7 +64,6 @@ class MpiOffer final : public fabric::Offer {
  private:
   MpiControl& control_;
   Runner& runner_;
-  std::uint32_t& chains_;
   Operations operations_;
   std::unique_ptr<RmaPart> part_;
   base::Writer put_into_;
@@ -76,9 +72,9 @@ class MpiOffer final : public fabric::Offer {
 // A share on an accelerator's memory, which messages of a stage carry.
 class StagedOffer final : public fabric::Offer {
  public:
-  StagedOffer(ProxyThread& proxy, Runner& runner, std::uint32_t& chains, fabric::Stager& stager,
-              fabric::StageMemory memory, const fabric::ChainSpec& share, int tag)
-      : proxy_(proxy), runner_(runner), chains_(chains), messages_(staged_messages(share)) {
+  StagedOffer(ProxyThread& proxy, Runner& runner, fabric::Stager& stager, fabric::StageMemory memory,
+              const fabric::ChainSpec& share, int tag)
+      : proxy_(proxy), runner_(runner), messages_(staged_messages(share)) {
     if (messages_.empty()) return;
     stage_ = stager.make_stage(std::string(share.name), messages_, memory, share.time_limit);
     const InMpi inside;
@@ -86,7 +82,6 @@ class StagedOffer final : public fabric::Offer {
   }
 
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob>) override {
-    ++chains_;
     return std::make_unique<StagedProgram>(proxy_, runner_, std::move(messages_), std::move(stage_),
                                            std::move(operations_));
   }
@@ -94,7 +89,6 @@ class StagedOffer final : public fabric::Offer {
  private:
   ProxyThread& proxy_;
   Runner& runner_;
-  std::uint32_t& chains_;
   std::vector<fabric::StagedMessage> messages_;
   std::unique_ptr<fabric::Stage> stage_;
   Operations operations_;  // go before the stage
@@ -118,8 +112,10 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   bool reaches(int) const override { return true; }
   bool carries(int protocol, int) const override { return (protocol == staged) == (stager_ != nullptr); }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override;
+  // All ranks of a communicator together make MPI's windows.
+  bool serves_groups(int protocol) const override { return protocol != rma; }
+
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
@@ -172,7 +168,6 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
 
   MpiControl& control_;
   Runner runner_;
-  std::uint32_t chains_ = 0, windows_ = 0;
   std::optional<ProgressThread> progress_thread_;
   fabric::Stager* stager_;
   fabric::StageMemory stage_memory_ = fabric::StageMemory::host;
@@ -183,32 +178,36 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   }};
 };
 
-std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* existing,
-                                                  std::string_view window) {
+std::unique_ptr<fabric::Memory> MpiFabric::expose(const fabric::WindowSpec& window) {
   MpiMemory::Storage storage;
-  if (existing == nullptr && bytes > 0) storage = allocate(bytes);
-  std::byte* data = existing != nullptr ? existing : storage.get();
-  const bool is_refused = bytes > 0 && data == nullptr;
-  const auto mine =
-      base::Writer().put(bytes).put_string(is_refused ? base::limit_met(ENOMEM, bytes) : std::string());
+  if (window.existing == nullptr && window.bytes > 0) storage = allocate(window.bytes);
+  std::byte* data = window.existing != nullptr ? window.existing : storage.get();
+  const bool is_refused = window.bytes > 0 && data == nullptr;
+  const auto mine = base::Writer()
+                        .put(window.bytes)
+                        .put_string(is_refused ? base::limit_met(ENOMEM, window.bytes) : std::string());
   // A rank that has heard of every part may put while this rank still waits to hear, so this rank serves
   // the window from here on.
-  auto memory = std::make_unique<MpiMemory>(runner_.immediates, windows_, std::move(storage), data, stager_);
-  std::vector<std::size_t> all;
-  for (const base::Blob& blob : control_.all_gather(mine.blob(), window)) {
+  auto memory =
+      std::make_unique<MpiMemory>(runner_.immediates, window.number, std::move(storage), data, stager_);
+  control::Control& control = window.members.control();
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(control_.size()));  // by rank
+  int member = 0;
+  for (const base::Blob& blob : control.all_gather(mine.blob(), window.title)) {
     base::Reader reader(blob);
-    all.push_back(reader.get<std::size_t>());
+    const auto bytes = reader.get<std::size_t>();
     const std::string reason = reader.get_string();
-    if (reason.empty()) continue;
-    constexpr double mebibyte = 1 << 20;
-    base::fail(
-        Errc::out_of_memory, {.rank = static_cast<int>(all.size()) - 1},
-        "rank {} could not get its {:.0f} MiB for {}: {}. Ask for less, or use fewer ranks a host, where "
-        "no limit can be raised",
-        all.size() - 1, static_cast<double>(all.back()) / mebibyte, window, reason);
+    if (!reason.empty()) {
+      constexpr double mebibyte = 1 << 20;
+      base::fail(
+          Errc::out_of_memory, {.rank = member},
+          "rank {} could not get its {:.0f} MiB for {}: {}. Ask for less, or use fewer ranks a host, where "
+          "no limit can be raised",
+          member, static_cast<double>(bytes) / mebibyte, window.title, reason);
+    }
+    sizes[static_cast<std::size_t>(window.members.ranks()[static_cast<std::size_t>(member++)])] = bytes;
   }
-  ++windows_;
-  memory->know_sizes(std::move(all));
+  memory->know_sizes(std::move(sizes));
   return memory;
 }
 
@@ -221,15 +220,15 @@ std::unique_ptr<fabric::Offer> MpiFabric::offer(const fabric::ChainSpec& share) 
     throw Error(for_memory ? Errc::out_of_memory : Errc::refused, error.what()).with(error.fields());
   } catch (const std::bad_alloc&) {
     base::fail(Errc::out_of_memory, {.rank = control_.rank()},
-               "rank {} has no memory for what it packs ({}); see the route mpi/datatype", control_.rank(),
+               "rank {} has no memory for what it packs ({}); see the channel mpi/datatype", control_.rank(),
                base::limit_met(ENOMEM));
   }
 }
 
 std::unique_ptr<fabric::Offer> MpiFabric::prepare(const fabric::ChainSpec& share) {
-  const int tag = first_tag(chains_, share.name);
-  if (!proxy_) return std::make_unique<MpiOffer>(control_, runner_, chains_, share, tag);
-  return std::make_unique<StagedOffer>(*proxy_, runner_, chains_, *stager_, stage_memory_, share, tag);
+  const int tag = first_tag(share.number, share.name);
+  if (!proxy_) return std::make_unique<MpiOffer>(control_, runner_, share, tag);
+  return std::make_unique<StagedOffer>(*proxy_, runner_, *stager_, stage_memory_, share, tag);
 }
 
 Callers callers(const Settings& settings) {

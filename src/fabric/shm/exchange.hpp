@@ -1,10 +1,10 @@
-// Collective calls by which every rank allocates a region and attaches to those of the others.
+// Collective calls by which ranks allocate a region and attaches to those of the others.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
-#include "control/control.hpp"
+#include "control/members.hpp"
 #include "control/shm/space.hpp"
 
 namespace tca::shm {
@@ -25,17 +25,19 @@ struct Seal {
   }
 };
 
-// Collective. Returns the tokens of all ranks. Throws Error{out_of_memory} on every rank when that of one has an
-// error. `what` names the call in messages.
-std::vector<Token> gather_tokens(control::Control& control, const Token& token, std::string_view what);
+// Collective over the members. Returns their tokens, by rank, among empty ones for `ranks` in all. Throws
+// Error{out_of_memory} on every member when the token of one has an error. `what` names the call in messages.
+std::vector<Token> gather_tokens(const control::Members& members, std::size_t ranks, const Token& token,
+                                 std::string_view what);
 
-// Collective. Shares the memory `mine`, for which `token` stands, and maps what the ranks in `reach` share.
+// Collective over the members. Shares the memory `mine`, for which `token` stands, and maps what those in `reach`
+// share.
 // Throws as `gather_tokens`, and on every rank what Space::attach throws on one.
-Shared share_all(Space& space, control::Control& control, Mapping mine, const Token& token,
+Shared share_all(Space& space, const control::Members& members, Mapping mine, const Token& token,
                  const Reach& reach, std::string_view what);
 
 // As `share_all` for `bytes` that each rank allocates. Returns the mappings by rank.
-std::vector<Mapping> allocate_all(Space& space, control::Control& control, std::size_t bytes, Backing backing,
-                                  const Reach& reach, std::string_view what);
+std::vector<Mapping> allocate_all(Space& space, const control::Members& members, std::size_t bytes,
+                                  Backing backing, const Reach& reach, std::string_view what);
 
 }  // namespace tca::shm

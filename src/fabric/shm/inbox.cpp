@@ -35,8 +35,9 @@ std::size_t Ring::slot_bytes() const {
 
 Inbox::Inbox(Space& space, control::Control& control, const Reach& reach)
     : rank_(control.rank()),
-      views_(std::make_shared<Views>(allocate_all(space, control, inbox_bytes + window_bytes, Backing::sparse,
-                                                  reach, "start-up (inboxes)"))),
+      views_(
+          std::make_shared<Views>(allocate_all(space, control::Members(control), inbox_bytes + window_bytes,
+                                               Backing::sparse, reach, "start-up (inboxes)"))),
       lanes_(static_cast<std::size_t>(control.size())),
       lines_(cache_line, inbox_bytes - cache_line),  // the first line is the probe
       windows_(inbox_bytes, window_bytes) {}

@@ -32,11 +32,12 @@ Found tell_all(control::Control& control, const Reach& mine, const std::string& 
 // Tries to attach to a region of each other rank in `wanted`.
 Found try_all(Space& space, control::Control& control, const Reach& wanted) {
   constexpr std::size_t bytes = 64;
+  const control::Members members(control);
   Token token;
   const Mapping region = space.allocate(bytes, Backing::committed, token);
   const Seal seal{space, token};
-  const std::vector<Token> tokens = gather_tokens(control, token, meeting);
-  std::vector<File> passed = space.pass(control, token, wanted, meeting);
+  const std::vector<Token> tokens = gather_tokens(members, wanted.size(), token, meeting);
+  std::vector<File> passed = space.pass(members, token, wanted, meeting);
   Reach mine(wanted.size());
   std::string obstacle;
   for (std::size_t rank = 0; rank < wanted.size(); ++rank) {

@@ -111,8 +111,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
            runner_.staged_bytes + make_ring(used.total + shape.bytes()).bytes() <= room;
   }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override;
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
@@ -124,7 +123,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   void progress() override { runner_.progress(); }
 
  private:
-  void agree_on_window(std::size_t bytes, bool registers, std::string_view window);
+  void agree_on_window(const fabric::WindowSpec& window) const;
 
   int own_host() const { return host_[static_cast<std::size_t>(control_.rank())]; }
   std::size_t ranks_here() const {
@@ -159,19 +158,18 @@ std::vector<std::span<std::byte>> parts_of(const Shared& all, const Inbox& inbox
   return parts;
 }
 
-std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
-                                                  std::string_view window) {
-  agree_on_window(bytes, existing != nullptr, window);
-  auto own = std::make_unique<OwnPart>(*space_, inbox_, bytes, existing);
-  Shared all = share_all(*space_, control_, own->take_mapping(), own->token(), reach_, window);
+std::unique_ptr<fabric::Memory> ShmFabric::expose(const fabric::WindowSpec& window) {
+  agree_on_window(window);
+  auto own = std::make_unique<OwnPart>(*space_, inbox_, window.bytes, window.existing);
+  Shared all = share_all(*space_, window.members, own->take_mapping(), own->token(), reach_, window.title);
   std::vector<std::span<std::byte>> parts = parts_of(all, inbox_, reach_);
   return std::make_unique<ShmMemory>(std::move(parts), control_.rank(),
                                      Mapped{inbox_.views(), std::move(own), std::move(all.mappings)});
 }
 
-// Throws unless every rank can have what it asks for; the ranks of a host share the memory that it has left.
+// Throws unless every member can have what it asks for; those of a host share the memory that it has left.
 // That takes longer to find out than a small window takes to be made, and is not asked for one.
-void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_view window) {
+void ShmFabric::agree_on_window(const fabric::WindowSpec& window) const {
   constexpr double plenty = std::numeric_limits<double>::max();
   struct Wish {
     double bytes, available;
@@ -181,13 +179,15 @@ void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_v
     double bytes = 0, available = plenty;
     int ranks = 0;
   };
-  const Wish mine{registers ? 0 : static_cast<double>(bytes),
-                  bytes > Inbox::small_window ? static_cast<double>(available_memory()) : plenty, registers};
+  const bool registers = window.existing != nullptr;
+  const Wish mine{registers ? 0 : static_cast<double>(window.bytes),
+                  window.bytes > Inbox::small_window ? static_cast<double>(available_memory()) : plenty,
+                  registers};
   std::map<int, Host> hosts;
-  std::size_t rank = 0;
+  auto rank = window.members.ranks().begin();
   bool any_registers = false;
-  for (const Wish& wish : control_.all_gather_value(mine, window)) {
-    Host& host = hosts[host_[rank++]];
+  for (const Wish& wish : window.members.control().all_gather_value(mine, window.title)) {
+    Host& host = hosts[host_[static_cast<std::size_t>(*rank++)]];
     host.bytes += wish.bytes;
     host.available = std::min(host.available, wish.available);
     ++host.ranks;
@@ -198,7 +198,7 @@ void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_v
                "{} cannot be made of memory that a rank already has: on shm, a process cannot reach into "
                "what another has allocated. Ask for world.window<T>(elements) and keep the data in it, or "
                "run the ranks as threads (World::run_threads)",
-               window);
+               window.title);
   }
   constexpr double mebibyte = 1 << 20;
   for (const auto& [number, host] : hosts) {
@@ -208,7 +208,7 @@ void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_v
                "{} needs {:.0f} MiB on all {} ranks together, but {} has {:.0f} MiB of memory left "
                "(MemAvailable, and the container's memory limit if there is one); ask for less, use fewer "
                "ranks a host, or raise the limit",
-               window, host.bytes / mebibyte, host.ranks, which, host.available / mebibyte);
+               window.title, host.bytes / mebibyte, host.ranks, which, host.available / mebibyte);
   }
 }
 

@@ -79,11 +79,11 @@ std::shared_ptr<Gathering> Model::gather_among(int rank, const control::Subset& 
   return now;
 }
 
-std::shared_ptr<Regions> Model::regions(std::uint32_t window) {
+std::shared_ptr<Regions> Model::regions(const WindowKey& window, std::size_t members) {
   std::shared_ptr<Regions>& known = regions_[window];
   if (known == nullptr) known = std::make_shared<Regions>(ranks());
   const std::shared_ptr<Regions> regions = known;
-  if (++regions->taken == ranks()) regions_.erase(window);
+  if (++regions->taken == members) regions_.erase(window);
   return regions;
 }
 

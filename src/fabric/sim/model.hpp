@@ -35,7 +35,7 @@ struct Regions {
   std::vector<std::span<std::byte>> parts;
   std::vector<bool> gone;  // parts that were given back, where nothing may land any more
   int refused = -1;        // a rank that could not get its memory
-  int taken = 0;           // ranks that have asked for this window
+  std::size_t taken = 0;   // ranks that have asked for this window
 };
 
 // The simulated hardware alone.
@@ -75,12 +75,13 @@ class Model {
   std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine);
   std::shared_ptr<Gathering> gather_among(int rank, const control::Subset& subset, const base::Blob& mine);
 
-  // Returns the window with this number, which is the same on every rank. The model forgets it once all ranks
-  // have asked.
-  std::shared_ptr<Regions> regions(std::uint32_t window);
+  // Returns a window, which its first member and its number tell from all others at any time. The model forgets
+  // it once all of its members have asked.
+  using WindowKey = std::pair<int, std::uint32_t>;
+  std::shared_ptr<Regions> regions(const WindowKey& window, std::size_t members);
 
   // Returns what goes between two ranks over a protocol in the chain with this number, which is the same on
-  // every rank. The first of the two ranks to ask makes it.
+  // both. The first of the two ranks to ask makes it.
   using FlowKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, protocol
   std::shared_ptr<Flow> flow(const FlowKey& key, std::span<const fabric::Put* const> puts);
 
@@ -101,7 +102,7 @@ class Model {
   std::shared_ptr<Gathering> gathering_;
   // By the key of a group and the number of its exchange, those to which not all have come.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<Gathering>> gatherings_;
-  std::map<std::uint32_t, std::shared_ptr<Regions>> regions_;
+  std::map<WindowKey, std::shared_ptr<Regions>> regions_;
   std::map<FlowKey, std::shared_ptr<Flow>> flows_;  // those that only one end has asked for
   std::map<std::pair<int, int>, Immediates> immediates_;
   // A put's protocol, the distance of the ranks and their numbers within their nodes, and the bytes and

@@ -38,8 +38,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   }
   fabric::ComputeModel* compute_model() override { return this; }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override;
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
     return std::make_unique<fabric::BareOffer>([this, share] { return compile(share); });
   }
@@ -62,14 +61,13 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
     return *model_->hardware().protocols()[static_cast<std::size_t>(protocol)];
   }
   std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share);
-  SimProgram::Flows flows_of(std::span<const fabric::Put> puts);
+  SimProgram::Flows flows_of(std::uint32_t chain, std::span<const fabric::Put> puts);
   static des::Task land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
                         int to, std::uint32_t bytes, des::Time begin, std::uint64_t count);
 
   std::shared_ptr<Model> model_;
   control::Control& control_;
   int rank_;
-  std::uint32_t windows_ = 0, chains_ = 0;
 };
 
 // Allocates zeroed memory. calloc leaves the pages to their first use.
@@ -81,23 +79,24 @@ Owned allocate(std::size_t bytes, std::span<std::byte>& part) {
   return owned;
 }
 
-std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* existing,
-                                                  std::string_view window) {
-  const std::shared_ptr<Regions> regions = model_->regions(windows_++);
+std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& window) {
+  const control::Members& members = window.members;
+  const std::shared_ptr<Regions> regions =
+      model_->regions({members.ranks().front(), window.number}, members.ranks().size());
   std::span<std::byte>& part = regions->parts[static_cast<std::size_t>(rank_)];
   Owned owned;
-  if (existing != nullptr) {
-    part = {existing, bytes};
-  } else if (bytes > 0) {
-    owned = allocate(bytes, part);
+  if (window.existing != nullptr) {
+    part = {window.existing, window.bytes};
+  } else if (window.bytes > 0) {
+    owned = allocate(window.bytes, part);
     if (owned == nullptr) regions->refused = rank_;
   }
-  control_.barrier(window);
+  members.control().barrier(window.title);
   if (regions->refused >= 0) {
     base::fail(
         Errc::out_of_memory, {.rank = regions->refused},
         "rank {} could not get its memory for {}; the ranks of a modelled machine share that of this process",
-        regions->refused, window);
+        regions->refused, window.title);
   }
   return std::make_unique<SimMemory>(regions, std::move(owned), rank_);
 }
@@ -105,7 +104,7 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* 
 // Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal when a pair has no
 // puts with data. They are in the order in which the chain first names each, which is the order in which a
 // DMA controller gets them.
-SimProgram::Flows SimFabric::flows_of(std::span<const fabric::Put> puts) {
+SimProgram::Flows SimFabric::flows_of(std::uint32_t chain, std::span<const fabric::Put> puts) {
   using Key = std::tuple<int, int, std::size_t>;
   std::vector<std::pair<Key, Puts>> groups;
   std::map<Key, std::size_t> places;
@@ -124,7 +123,7 @@ SimProgram::Flows SimFabric::flows_of(std::span<const fabric::Put> puts) {
   SimProgram::Flows flows;
   for (const auto& [key, group] : groups) {
     const auto [from, to, protocol] = key;
-    flows.push_back(model_->flow({chains_, from, to, protocol}, group));
+    flows.push_back(model_->flow({chain, from, to, protocol}, group));
   }
   return flows;
 }
@@ -136,8 +135,9 @@ std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& sha
     std::ranges::stable_sort(puts, {},
                              [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
   }
-  SimProgram::Flows outgoing = flows_of(puts), incoming = flows_of(share.incoming);
-  return std::make_unique<SimProgram>(model_, rank_, share.guarded, chains_++, std::move(outgoing),
+  SimProgram::Flows outgoing = flows_of(share.number, puts),
+                    incoming = flows_of(share.number, share.incoming);
+  return std::make_unique<SimProgram>(model_, rank_, share.guarded, share.number, std::move(outgoing),
                                       std::move(incoming));
 }
 

@@ -9,22 +9,20 @@ namespace {
 class MixedOffer final : public fabric::Offer {
  public:
   MixedOffer(fabric::Fabric& inner, const fabric::ChainSpec& share, std::vector<fabric::Put> outgoing,
-             std::vector<fabric::Put> incoming, unsigned& chains)
+             std::vector<fabric::Put> incoming)
       : outgoing_(std::move(outgoing)),
         incoming_(std::move(incoming)),
-        inner_(inner.offer({share.name, share.guarded, outgoing_, incoming_, share.time_limit})),
-        chains_(chains) {}
+        inner_(inner.offer({share.name, share.members, share.number, share.guarded, outgoing_, incoming_,
+                            share.time_limit})) {}
 
   base::Blob to_others() override { return inner_->to_others(); }
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
-    ++chains_;
     return inner_->bind(offers);
   }
 
  private:
   std::vector<fabric::Put> outgoing_, incoming_;
   std::unique_ptr<fabric::Offer> inner_;
-  unsigned& chains_;
 };
 
 class MixedFabric final : public fabric::Fabric {
@@ -35,9 +33,8 @@ class MixedFabric final : public fabric::Fabric {
   std::span<const std::string_view> protocols() const override { return inner_->protocols(); }
   bool reaches(int rank) const override { return inner_->reaches(rank); }
   const fabric::Pricing& pricing() const override { return inner_->pricing(); }
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override {
-    return inner_->expose(bytes, existing, window);
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {
+    return inner_->expose(window);
   }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -47,17 +44,17 @@ class MixedFabric final : public fabric::Fabric {
   void progress() override { inner_->progress(); }
 
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
-    return std::make_unique<MixedOffer>(*inner_, share, mixed(share.outgoing), mixed(share.incoming),
-                                        chains_);
+    return std::make_unique<MixedOffer>(*inner_, share, mixed(share.number, share.outgoing),
+                                        mixed(share.number, share.incoming));
   }
 
  private:
   // Both ends see the puts of a pair in the same order, so both pick the same protocols.
-  std::vector<fabric::Put> mixed(std::span<const fabric::Put> puts) const {
+  std::vector<fabric::Put> mixed(std::uint32_t chain, std::span<const fabric::Put> puts) const {
     std::vector<fabric::Put> result(puts.begin(), puts.end());
     std::map<std::pair<int, int>, unsigned> index;
     for (fabric::Put& put : result) {
-      unsigned mix = seed_ + 31 * chains_ + 7 * index[{put.from, put.to}]++ +
+      unsigned mix = seed_ + 31 * chain + 7 * index[{put.from, put.to}]++ +
                      3 * static_cast<unsigned>(put.from) + 5 * static_cast<unsigned>(put.to);
       mix = (mix * 2654435761u) >> 16;
       put.protocol = static_cast<int>(mix % inner_->protocols().size());
@@ -67,7 +64,6 @@ class MixedFabric final : public fabric::Fabric {
 
   std::unique_ptr<fabric::Fabric> inner_;
   unsigned seed_;
-  unsigned chains_ = 1;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ class ShuffleMemory final : public fabric::Memory {
  public:
   ShuffleMemory(ShuffleHub& hub, int rank, std::vector<Block*> blocks)
       : hub_(hub), rank_(rank), blocks_(std::move(blocks)) {
-    for (const Block* block : blocks_) bytes_.push_back(block->bytes.size());
+    for (const Block* block : blocks_) bytes_.push_back(block == nullptr ? 0 : block->bytes.size());
   }
   ~ShuffleMemory() override {
     const std::lock_guard lock(hub_.mutex);
@@ -50,7 +50,7 @@ Block& block_of(fabric::Memory* memory, int rank) { return static_cast<ShuffleMe
 class ShuffleProgram final : public fabric::Program {
  public:
   ShuffleProgram(ShuffleHub& hub, std::size_t chain, const fabric::ChainSpec& share)
-      : hub_(hub), chain_(chain) {
+      : hub_(hub), chain_(chain), members_(share.members.ranks().size()) {
     const std::lock_guard lock(hub_.mutex);
     std::set<int> targets, senders;
     for (const fabric::Put& put : share.outgoing) targets.insert(put.to);
@@ -66,7 +66,7 @@ class ShuffleProgram final : public fabric::Program {
 
   ~ShuffleProgram() override {
     const std::lock_guard lock(hub_.mutex);
-    hub_.drop_chain_end(chain_);
+    hub_.drop_chain_end(chain_, members_);
   }
 
   void start() override {
@@ -139,7 +139,7 @@ class ShuffleProgram final : public fabric::Program {
   }
 
   ShuffleHub& hub_;
-  std::size_t chain_;
+  std::size_t chain_, members_;
   std::uint32_t step_ = 0;
   bool running_ = false;
   std::vector<Lane*> out_, in_;
@@ -154,21 +154,21 @@ class ShuffleFabric final : public fabric::Fabric {
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int) const override { return true; }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override {
-    const std::size_t id = windows_++;
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {
+    const std::size_t id = id_of(window.members, window.number);
     {
       const std::lock_guard lock(hub_.mutex);
-      hub_.make_block(id, control_.rank(), bytes, existing);
+      hub_.make_block(id, control_.rank(), window.bytes, window.existing);
     }
-    control_.barrier(window);
+    window.members.control().barrier(window.title);
     const std::lock_guard lock(hub_.mutex);
     return std::make_unique<ShuffleMemory>(hub_, control_.rank(), hub_.blocks(id));
   }
 
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
-    return std::make_unique<fabric::BareOffer>(
-        [this, share] { return std::make_unique<ShuffleProgram>(hub_, chains_++, share); });
+    return std::make_unique<fabric::BareOffer>([this, share] {
+      return std::make_unique<ShuffleProgram>(hub_, id_of(share.members, share.number), share);
+    });
   }
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
@@ -184,10 +184,13 @@ class ShuffleFabric final : public fabric::Fabric {
   }
 
  private:
+  // Groups without a rank in common may use the same number.
+  static std::size_t id_of(const control::Members& members, std::uint32_t number) {
+    return std::size_t{number} << 12 | static_cast<std::size_t>(members.ranks().front());
+  }
+
   ShuffleHub& hub_;
   control::Control& control_;
-  std::size_t windows_ = 0;
-  std::size_t chains_ = 0;
 };
 
 }  // namespace

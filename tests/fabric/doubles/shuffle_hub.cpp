@@ -7,7 +7,10 @@ namespace tca::test {
 
 std::vector<Block*> ShuffleHub::blocks(std::size_t window) {
   std::vector<Block*> all;
-  for (int rank = 0; rank < ranks_; ++rank) all.push_back(blocks_.at({window, rank}).get());
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const auto block = blocks_.find({window, rank});
+    all.push_back(block == blocks_.end() ? nullptr : block->second.get());
+  }
   return all;
 }
 
@@ -31,8 +34,8 @@ Lane* ShuffleHub::lane(std::size_t chain, int from, int to, bool guarded) {
 }
 
 // The last rank to drop a chain removes its lanes. Until then another rank may still be a step behind.
-void ShuffleHub::drop_chain_end(std::size_t chain) {
-  if (++dropped_[chain] < ranks_) return;
+void ShuffleHub::drop_chain_end(std::size_t chain, std::size_t members) {
+  if (++dropped_[chain] < members) return;
   const auto first = lanes_.lower_bound({chain, 0, 0}), last = lanes_.lower_bound({chain + 1, 0, 0});
   for (auto at = first; at != last; ++at) {
     if (!at->second->flights.empty()) note("a chain was given up on every rank with puts still on their way");

@@ -65,7 +65,7 @@ class ShuffleHub {
   std::vector<Block*> blocks(std::size_t window);
   Block* make_block(std::size_t window, int rank, std::size_t bytes, std::byte* existing);
   Lane* lane(std::size_t chain, int from, int to, bool guarded);
-  void drop_chain_end(std::size_t chain);
+  void drop_chain_end(std::size_t chain, std::size_t members);
 
   void put_now(int from, int to, Block* target, std::byte* place, std::vector<std::byte> value);
   std::uint64_t now() { return ++moment_; }
@@ -103,7 +103,7 @@ class ShuffleHub {
   std::uint64_t moment_ = 0;
   std::map<std::pair<std::size_t, int>, std::unique_ptr<Block>> blocks_;
   std::map<std::tuple<std::size_t, int, int>, std::unique_ptr<Lane>> lanes_;
-  std::map<std::size_t, int> dropped_;  // by chain: how many ranks have dropped it
+  std::map<std::size_t, std::size_t> dropped_;  // by chain: how many ranks have dropped it
   std::map<std::pair<int, int>, std::deque<Immediate>> immediates_;
   std::vector<Lane*> busy_;
 };

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <thread>
 
+#include "boot/join.hpp"
 #include "coll_check.hpp"
+#include "control/shm/shm_control.hpp"
 #include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "messages.hpp"
@@ -104,7 +106,11 @@ TEST(Mpi, EveryRankBeginsWithTheNext) {
     out.push_back({.from = own, .to = other});
     in.push_back({.from = other, .to = own});
   }
-  const mpi::Operations operations = mpi::compile({"order", false, out, in, {}}, 0, MPI_COMM_WORLD);
+  shm::ShmControl alone(boot::make_thread_rendezvous(1), 0, 1, std::chrono::seconds(5));
+  const control::Members members(alone);
+  const mpi::Operations operations =
+      mpi::compile({.name = "order", .members = members, .guarded = false, .outgoing = out, .incoming = in},
+                   0, MPI_COMM_WORLD);
   std::vector<int> order;
   for (const mpi::Operation& send : operations.sends) order.push_back(send.partner);
   EXPECT_EQ(order, (std::vector<int>{3, 0, 1}));

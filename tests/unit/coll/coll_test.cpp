@@ -511,9 +511,8 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec&) const override {
     return ways;
   }
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
-                                         std::string_view window) override {
-    return inner->expose(bytes, existing, window);
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {
+    return inner->expose(window);
   }
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
     return inner->offer(share);

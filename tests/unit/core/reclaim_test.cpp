@@ -29,6 +29,7 @@ class Announcing final : public control::Control {
     base::Writer writer;
     writer.put_string(what).put(theirs.size());
     for (const std::uint32_t id : theirs) writer.put(id);
+    writer.put(std::size_t{0});  // groups
     writer.put_string("theirs");
     theirs.clear();
     return {mine, writer.blob()};

@@ -23,9 +23,7 @@ class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
   std::string_view name() const override { return name_; }
   std::span<const std::string_view> protocols() const override { return protocols_; }
   bool reaches(int rank) const override { return rank != unreachable_; }
-  std::unique_ptr<fabric::Memory> expose(std::size_t, std::byte*, std::string_view) override {
-    return nullptr;
-  }
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec&) override { return nullptr; }
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
   void progress() override {}

@@ -340,9 +340,7 @@ class PlainFabric final : public fabric::Fabric {
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocols_; }
   bool reaches(int) const override { return true; }
-  std::unique_ptr<fabric::Memory> expose(std::size_t, std::byte*, std::string_view) override {
-    return nullptr;
-  }
+  std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec&) override { return nullptr; }
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
   void progress() override {}

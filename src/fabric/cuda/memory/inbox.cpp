@@ -23,25 +23,28 @@ std::vector<base::Blob> make_together(control::Control& control, std::string_vie
 
 }  // namespace
 
-std::vector<Region> share_regions(control::Control& control, const control::Places& places, int device,
+std::vector<Region> share_regions(const control::Members& members, const control::Places& places, int device,
                                   std::string_view what, const std::function<Region(Token&)>& make) {
-  const auto me = static_cast<std::size_t>(control.rank());
+  control::Control& control = members.control();
+  const auto me = static_cast<std::size_t>(members.rank());
   Token token;
   // The token is sealed in any case: an exported handle that stays open keeps the memory allocated.
   const struct Sealed {
     const Token& token;
     ~Sealed() { seal(token); }
   } sealed{token};
-  std::vector<Region> regions(static_cast<std::size_t>(control.size()));
+  std::vector<Region> regions(places.host.size());
   const std::vector<base::Blob> tokens = make_together(control, what, [&] {
     regions[me] = make(token);
     return base::Writer().put(token).blob();
   });
   make_together(control, what, [&] {
-    for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
-      const auto theirs = base::Reader(tokens[rank]).get<Token>();
-      const bool reached = rank != me && places.same_sub_cluster(control.rank(), static_cast<int>(rank));
-      if (reached && theirs.kind != Token::Kind::none) regions[rank] = attach(device, theirs);
+    for (std::size_t member = 0; member < tokens.size(); ++member) {
+      const int rank = members.ranks()[member];
+      const auto theirs = base::Reader(tokens[member]).get<Token>();
+      const bool reached = rank != members.rank() && places.same_sub_cluster(members.rank(), rank);
+      if (reached && theirs.kind != Token::Kind::none)
+        regions[static_cast<std::size_t>(rank)] = attach(device, theirs);
     }
     return base::Blob{};
   });
@@ -51,7 +54,7 @@ std::vector<Region> share_regions(control::Control& control, const control::Plac
 Inbox::Inbox(control::Control& control, const control::Places& places, int device, bool exported,
              cudaStream_t stream)
     : parts_(
-          share_regions(control, places, device, "bringing up the cuda fabric",
+          share_regions(control::Members(control), places, device, "bringing up the cuda fabric",
                         [&](Token& token) { return allocate(device, capacity, exported, stream, token); })),
       rank_(control.rank()),
       device_(device),

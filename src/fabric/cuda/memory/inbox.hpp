@@ -13,6 +13,7 @@
 
 #include "base/arena.hpp"
 #include "control/control.hpp"
+#include "control/members.hpp"
 #include "fabric/cuda/memory/pinned_memory.hpp"
 #include "fabric/cuda/memory/region.hpp"
 #include "fabric/cuda/plan.hpp"
@@ -26,7 +27,7 @@ using device::Word;
 // Makes every rank's region by its `make`, and attaches this rank to the regions of the others in its
 // sub-cluster. Collective. Returns the regions by rank. When one rank fails, all throw the same error. `what`
 // names the step in messages.
-std::vector<Region> share_regions(control::Control& control, const control::Places& places, int device,
+std::vector<Region> share_regions(const control::Members& members, const control::Places& places, int device,
                                   std::string_view what, const std::function<Region(Token&)>& make);
 
 class Inbox {
