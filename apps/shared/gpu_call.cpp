@@ -17,6 +17,25 @@ void cuda_ok(cudaError_t result, std::string_view what) {
       code, fmt::format("{}: CUDA says {} ({})", what, cudaGetErrorString(result), cudaGetErrorName(result)));
 }
 
+CapturedGraph::CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue) {
+  cudaGraph_t graph = nullptr;
+  // Thread-local mode, because other ranks may be threads of this process with CUDA calls of their own.
+  cuda_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  try {
+    enqueue();
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphDestroy(graph);
+    throw;
+  }
+  cuda_ok(cudaStreamEndCapture(stream, &graph), "capturing a graph");
+  const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
+  cudaGraphDestroy(graph);
+  cuda_ok(result, "making a graph");
+  cuda_ok(cudaGraphUpload(graph_, stream), "uploading a graph");
+  cuda_ok(cudaStreamSynchronize(stream), "uploading a graph");
+}
+
 namespace {
 
 // Returns whether ranks are threads of this process and have no GPU each.
@@ -31,36 +50,13 @@ bool threads_share_a_gpu(World& world) {
 Graph::Graph(World& world, cudaStream_t stream, std::function<void()> enqueue)
     : stream_(stream), enqueue_(std::move(enqueue)) {
   if (threads_share_a_gpu(world)) return;
-  capture();
+  captured_.emplace(stream_, enqueue_);
   world.barrier();
 }
 
-Graph::~Graph() {
-  if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
-}
-
-void Graph::capture() {
-  cudaGraph_t graph = nullptr;
-  // Thread-local mode, because other ranks may be threads of this process with CUDA calls of their own.
-  cuda_ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing an iteration");
-  try {
-    enqueue_();
-  } catch (...) {
-    cudaStreamEndCapture(stream_, &graph);
-    cudaGraphDestroy(graph);
-    throw;
-  }
-  cuda_ok(cudaStreamEndCapture(stream_, &graph), "capturing an iteration");
-  const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
-  cudaGraphDestroy(graph);
-  cuda_ok(result, "making a graph of an iteration");
-  cuda_ok(cudaGraphUpload(graph_, stream_), "uploading a graph");
-  cuda_ok(cudaStreamSynchronize(stream_), "uploading a graph");
-}
-
 void Graph::launch() const {
-  if (graph_ == nullptr) return enqueue_();
-  cuda_ok(cudaGraphLaunch(graph_, stream_), "launching a graph");
+  if (!captured_) return enqueue_();
+  captured_->launch(stream_);
 }
 
 }  // namespace tca::apps

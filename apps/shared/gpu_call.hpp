@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -128,26 +129,34 @@ class PinnedArray {
   T* data_ = nullptr;
 };
 
-// What `enqueue` puts on a stream, launched as a whole. Where ranks that are threads share a GPU, each launch
-// calls `enqueue` anew instead, since a graph's work must not stand behind a kernel that waits: see "Where
-// ranks share a GPU" in docs/gpu.md.
+// What `enqueue` puts on a stream, captured once and launched as a whole from then on.
+class CapturedGraph {
+ public:
+  CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue);
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  ~CapturedGraph() { cudaGraphExecDestroy(graph_); }
+
+  void launch(cudaStream_t stream) const { cuda_ok(cudaGraphLaunch(graph_, stream), "launching a graph"); }
+
+ private:
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+// The same for ranks that may be threads and share GPUs. There each launch calls `enqueue` anew instead, since a
+// graph's work must not stand behind a kernel that waits: see "Where ranks share a GPU" in docs/gpu.md.
 class Graph {
  public:
   // Collective, because where ranks share a GPU no graph can be made while another rank's kernel waits for
   // this one.
   Graph(World& world, cudaStream_t stream, std::function<void()> enqueue);
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph();
 
   void launch() const;
 
  private:
-  void capture();
-
   cudaStream_t stream_;
   std::function<void()> enqueue_;
-  cudaGraphExec_t graph_ = nullptr;
+  std::optional<CapturedGraph> captured_;
 };
 
 }  // namespace tca::apps

@@ -58,8 +58,8 @@ class ChainPingPong final : public Started<Messages> {
  private:
   bool idle() const override { return rank_ > 1; }
   void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
-    check(run_ping_pong(ping_.device(), pong_.device(), touched, rank_ == 0, first, steps, grid, stream),
-          "launching a ping-pong");
+    cuda_ok(run_ping_pong(ping_.device(), pong_.device(), touched, rank_ == 0, first, steps, grid, stream),
+            "launching a ping-pong");
   }
   void on_stream(cudaStream_t stream) override {
     if (rank_ == 0) write(stream);
@@ -108,9 +108,9 @@ class OneChain : public Started<Kind> {
 
  private:
   void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) final {
-    check(run_exchanges(chain_.device(), this->touched, this->scope == "grid", first, steps, this->grid,
-                        stream),
-          "launching an exchange");
+    cuda_ok(run_exchanges(chain_.device(), this->touched, this->scope == "grid", first, steps, this->grid,
+                          stream),
+            "launching an exchange");
   }
   void on_stream(cudaStream_t stream) final {
     this->write(stream);

@@ -17,10 +17,11 @@ class CopyPut final : public Messages {
     guarded = false;
     in = out = data_;
     cudaIpcMemHandle_t mine{};
-    check(cudaIpcGetMemHandle(&mine, data_), "sharing memory with another process");
+    cuda_ok(cudaIpcGetMemHandle(&mine, data_), "sharing memory with another process");
     const std::vector<cudaIpcMemHandle_t> all = world.all_gather(mine);
     if (world.rank() == 0)
-      check(cudaIpcOpenMemHandle(&there_, all[1], cudaIpcMemLazyEnablePeerAccess), "mapping rank 1's memory");
+      cuda_ok(cudaIpcOpenMemHandle(&there_, all[1], cudaIpcMemLazyEnablePeerAccess),
+              "mapping rank 1's memory");
   }
   ~CopyPut() override {
     if (there_ != nullptr) cudaIpcCloseMemHandle(there_);
@@ -30,10 +31,10 @@ class CopyPut final : public Messages {
     steps_done += static_cast<std::uint32_t>(steps);
     for (int i = 0; i < steps && there_ != nullptr; ++i) {
       write(stream);
-      check(rows.rows == 1 ? cudaMemcpyAsync(there_, out, rows.row, cudaMemcpyDefault, stream)
-                           : cudaMemcpy2DAsync(there_, rows.pitch, out, rows.pitch, rows.row, rows.rows,
-                                               cudaMemcpyDefault, stream),
-            "copying to another GPU");
+      cuda_ok(rows.rows == 1 ? cudaMemcpyAsync(there_, out, rows.row, cudaMemcpyDefault, stream)
+                             : cudaMemcpy2DAsync(there_, rows.pitch, out, rows.pitch, rows.row, rows.rows,
+                                                 cudaMemcpyDefault, stream),
+              "copying to another GPU");
       read(stream);
     }
   }

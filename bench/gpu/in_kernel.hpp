@@ -22,7 +22,7 @@ class InKernel : public Kind {
     run_from(next_, steps, stream);
     this->steps_done += static_cast<std::uint32_t>(steps);
     next_ += static_cast<std::uint64_t>(steps);
-    check(cudaGetLastError(), "launching a peer's kernel");
+    cuda_ok(cudaGetLastError(), "launching a peer's kernel");
   }
 
  protected:

@@ -12,7 +12,7 @@ namespace {
 class Clock {
  public:
   Clock() {
-    for (cudaEvent_t* event : {&begin_, &end_}) check(cudaEventCreate(event), "making an event");
+    for (cudaEvent_t* event : {&begin_, &end_}) cuda_ok(cudaEventCreate(event), "making an event");
   }
   Clock(const Clock&) = delete;
   ~Clock() {
@@ -20,20 +20,20 @@ class Clock {
     cudaEventDestroy(end_);
   }
 
-  Stream stream() const { return stream_; }
+  Stream stream() const { return stream_.get(); }
 
   // Collective. Returns the time of a step's exchange on the slowest rank: of all that the step does, less what
   // its kernels that only write and read take by themselves.
   double time_us(World& world, Contender& contender, int steps) const {
     const double all = whole_us(world, contender, steps);
     if (contender.touches == 0) return all;
-    const auto touch = [&](int some) { contender.touch(some, stream_); };
+    const auto touch = [&](int some) { contender.touch(some, stream_.get()); };
     return all - contender.touches * slowest_us(world, contender, steps, touch);
   }
 
   // Collective. Returns the time of a whole step on the slowest rank.
   double whole_us(World& world, Contender& contender, int steps) const {
-    return slowest_us(world, contender, steps, [&](int some) { contender.run(some, stream_); });
+    return slowest_us(world, contender, steps, [&](int some) { contender.run(some, stream_.get()); });
   }
 
  private:
@@ -41,13 +41,13 @@ class Clock {
   double slowest_us(World& world, const Contender& contender, int steps, const Run& run) const {
     world.barrier();
     run((contender.lead + contender.granule - 1) / contender.granule * contender.granule);
-    check(cudaEventRecord(begin_, stream_), "reading the GPU's clock");
+    cuda_ok(cudaEventRecord(begin_, stream_.get()), "reading the GPU's clock");
     run(steps);
-    check(cudaEventRecord(end_, stream_), "reading the GPU's clock");
-    finish(stream_);
+    cuda_ok(cudaEventRecord(end_, stream_.get()), "reading the GPU's clock");
+    finish(stream_.get());
     world.check();
     float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin_, end_), "reading the GPU's clock");
+    cuda_ok(cudaEventElapsedTime(&ms, begin_, end_), "reading the GPU's clock");
     const std::vector<double> all = world.all_gather(1e3 * static_cast<double>(ms) / steps);
     return *std::max_element(all.begin(), all.end());
   }

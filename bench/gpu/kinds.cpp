@@ -42,22 +42,22 @@ void run_between_barriers(Contender& contender, World& world, cudaStream_t strea
 
 Touching::Touching() {
   std::uint32_t* step = nullptr;
-  check(cudaMalloc(reinterpret_cast<void**>(&step), sizeof *step), "memory for a benchmark");
+  cuda_ok(cudaMalloc(reinterpret_cast<void**>(&step), sizeof *step), "memory for a benchmark");
   step_.reset(step, [](std::uint32_t* memory) { cudaFree(memory); });
-  check(cudaMemset(step, 0, sizeof *step), "memory for a benchmark");
-  check(cudaStreamSynchronize(nullptr), "memory for a benchmark");
+  cuda_ok(cudaMemset(step, 0, sizeof *step), "memory for a benchmark");
+  cuda_ok(cudaStreamSynchronize(nullptr), "memory for a benchmark");
 }
 
 Touching::~Touching() = default;
 
 void Touching::write(cudaStream_t stream) {
   write_sent(touched, step(), stream);
-  check(cudaGetLastError(), "writing what is sent");
+  cuda_ok(cudaGetLastError(), "writing what is sent");
 }
 
 void Touching::read(cudaStream_t stream) {
   read_arrived(touched, step(), stream);
-  check(cudaGetLastError(), "reading what has arrived");
+  cuda_ok(cudaGetLastError(), "reading what has arrived");
 }
 
 void Touching::touch(int steps, Stream stream) {
@@ -138,7 +138,7 @@ void Blocks::write(cudaStream_t stream) {
   if (what != "bcast" || rank == 0) write_buffer(given, step(), stream);
   if (what == "bcast" && rank == last)
     write_buffer({out, values.out(), false, static_cast<unsigned>(rank)}, step(), stream);
-  check(cudaGetLastError(), "writing what is sent");
+  cuda_ok(cudaGetLastError(), "writing what is sent");
 }
 
 void Blocks::read(cudaStream_t stream) {
@@ -148,7 +148,7 @@ void Blocks::read(cudaStream_t stream) {
   result.receive(out, 0);
   if (what == "bcast") result.receive(in, 0);
   read_arrived(result, step(), stream);
-  check(cudaGetLastError(), "reading what has arrived");
+  cuda_ok(cudaGetLastError(), "reading what has arrived");
 }
 
 std::uint64_t Blocks::wrong(World& world, Stream stream, unsigned) {

@@ -27,7 +27,7 @@ class Started : public Kind {
     this->steps_done += static_cast<std::uint32_t>(steps);
     if (this->start == "kernel") {
       in_kernel(first, steps, stream);
-      check(cudaGetLastError(), "launching a kernel that runs a chain");
+      cuda_ok(cudaGetLastError(), "launching a kernel that runs a chain");
     } else if (this->start == "graph") {
       if (!graph_) graph_.emplace([this](cudaStream_t capturing) { on_stream(capturing); });
       graph_->run(steps, stream);

@@ -41,7 +41,7 @@ class Staging {
 
  private:
   static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "staging");
+    cuda_ok(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "staging");
   }
 
   bool direct_;
