@@ -5,10 +5,11 @@ Standard library only; see tests/faults/world.py for its environment."""
 
 import os
 import signal
+import subprocess
 import time
 import unittest
 
-from commands import GONE_WITHIN, TCA, processes_with
+from commands import GONE_WITHIN, TCA, processes_with, wait_until
 from world import RANK_LOST, TIMED_OUT, WorldTest
 
 FAILING = os.environ.get("FAILING_KERNEL", "failing_kernel")
@@ -17,6 +18,12 @@ CHANNELS = ("ll", "direct", "copy_engine")
 # Iterations that nobody waits for the end of.
 HIMENO = ("himeno", "--ranks", "2", "--size", "S", "--no-check", "--iterations", "100000000", "--start")
 DSLASH = ("qcd", "dslash", "--ranks", "2", "--small", "--seconds", "1000", "--started-by")
+
+
+def busy_gpus():
+    """How many GPUs have run kernels for most of the last second."""
+    query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
+    return sum(int(line) > 50 for line in subprocess.run(query, capture_output=True, text=True, check=True).stdout.split())
 
 
 class OnGpus(WorldTest):
@@ -28,6 +35,14 @@ class OnGpus(WorldTest):
         """Of a rank that `tca` has started by itself."""
         (pid,) = set(processes_with(self.marker)) & set(processes_with(f"OPENTCA_RANK={rank}"))
         return pid
+
+    def start_iterating(self, *command):
+        """Starts ranks that iterate, two on a GPU where there is only one, and waits until they do."""
+        job = self.start([TCA, *command])
+        gpus = min(2, len(subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout.splitlines()))
+        wait_until(lambda: job.popen.poll() is not None or busy_gpus() >= gpus)
+        self.assertIsNone(job.popen.poll(), job.text())
+        return job
 
 
 class Killed(OnGpus):
@@ -46,9 +61,7 @@ class Killed(OnGpus):
                 self.assert_nothing_left()
 
     def killed_during(self, *command):
-        job = self.start([TCA, *command])
-        time.sleep(6)  # start-up takes two or three
-        self.assertIsNone(job.popen.poll(), job.text())
+        job = self.start_iterating(*command)
         os.kill(self.process_of(1), signal.SIGKILL)
         killed = time.monotonic()
         self.assert_ends(job, 137, r"rank 1 was killed by signal 9", r"rank 0: .*rank 1 died")
@@ -98,8 +111,7 @@ class Interrupted(OnGpus):
     def test_ends_every_rank(self):
         for start in ("kernel", "graph"):
             with self.subTest(start):
-                job = self.start([TCA, *HIMENO, start])
-                time.sleep(6)
+                job = self.start_iterating(*HIMENO, start)
                 job.popen.send_signal(signal.SIGINT)
                 interrupted = time.monotonic()
                 self.assert_ends(job, 130, "interrupted; 2 ranks ended")
