@@ -32,6 +32,14 @@ function(opentca_own_target target)
   endif()
 endfunction()
 
+# A program in C, compiled as strictly as a user may do it.
+function(opentca_own_c_target target)
+  set_target_properties(${target} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF UNITY_BUILD OFF)
+  if(OPENTCA_WARNINGS)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow)
+  endif()
+endfunction()
+
 # CMake puts CUDA's sources together too from 3.31 on. Each takes minutes as it is, and they would share names.
 function(opentca_keep_kernels_apart target)
   get_target_property(sources ${target} SOURCES)

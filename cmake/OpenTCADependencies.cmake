@@ -2,6 +2,11 @@
 # to the command line and the tests.
 find_package(Threads REQUIRED)
 
+# What C++ itself is linked with, for programs that a C compiler links with a static OpenTCA.
+set(OPENTCA_CXX_LIBRARIES ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER OPENTCA_CXX_LIBRARIES INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+list(REMOVE_DUPLICATES OPENTCA_CXX_LIBRARIES)
+
 function(opentca_require package packages)
   find_package(${package} CONFIG QUIET)
   if(NOT ${package}_FOUND)
@@ -87,6 +92,17 @@ elseif(OPENTCA_WITH_MPI STREQUAL "AUTO")
   opentca_missing("MPI" "libopenmpi-dev;openmpi-bin" "no fabric mpi, so one host only, and no comparison with MPI")
 elseif(OPENTCA_WITH_MPI)
   message(FATAL_ERROR "OPENTCA_WITH_MPI=${OPENTCA_WITH_MPI}, but MPI is not here (mpicc in PATH, MPI_C_COMPILER, MPI_HOME)")
+endif()
+
+# The library needs no C compiler, but its tests and examples in C do.
+if((OPENTCA_BUILD_TESTS OR OPENTCA_BUILD_EXAMPLES) AND NOT CMAKE_C_COMPILER_LOADED)
+  include(CheckLanguage)
+  check_language(C)
+  if(CMAKE_C_COMPILER)
+    enable_language(C)
+  else()
+    opentca_missing("a C compiler" "gcc" "the examples in C are not built, and the tests of C are skipped")
+  endif()
 endif()
 
 if(OPENTCA_BUILD_TOOLS)

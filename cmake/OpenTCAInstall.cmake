@@ -20,7 +20,7 @@ install(
   PATTERN "CMakeLists.txt" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/examples.cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         RENAME CMakeLists.txt)
-install(TARGETS opentca EXPORT OpenTCATargets)
+install(TARGETS opentca opentca_for_c EXPORT OpenTCATargets)
 if(TARGET opentca_with_mpi)
   install(TARGETS opentca_with_mpi EXPORT OpenTCATargets)
 endif()

@@ -10,7 +10,7 @@ what=${1:-all}
 jobs=$(scripts/jobs.sh)
 
 format() {
-  find . -path ./build -prune -o -regex '.*\.\(cpp\|hpp\|cu\|cuh\)' -print0 |
+  find . -path ./build -prune -o -regex '.*\.\(c\|h\|cpp\|hpp\|cu\|cuh\)' -print0 |
     xargs -0 -P "$jobs" -n 40 clang-format-14 "$@"
 }
 

@@ -34,7 +34,7 @@ LAYERS = [
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp",
     ],
     ["include/tca/tca.hpp include/tca/raw.hpp include/tca/mpi.hpp"],
-    ["apps", "examples"],
+    ["apps", "examples", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
     ["bench"],
     ["cli"],
     ["apps/himeno/cli", "apps/qcd/cli"],
@@ -45,16 +45,16 @@ LAYERS = [
 VENDOR_HEADERS = re.compile(
     r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
 )
-VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
+VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp|tca_mpi\.h)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
 # An application's command line, which sees more than the application.
 COMMAND = re.compile(r"apps/\w+/cli/")
-STANDARD_HEADER = re.compile(r"[a-z_]+")
+STANDARD_HEADER = re.compile(r"[a-z_]+|std(def|int)\.h")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 # Where includes are checked; the tests may look at everything, but their sources must be listed as well.
-SCANNED = ("src", "include", "apps", "cli", "tools", "bench", "examples")
-SEARCHED = ("include", "src", "apps", "bench", "tools/tca", "")
+SCANNED = ("src", "include", "bindings", "apps", "cli", "tools", "bench", "examples")
+SEARCHED = ("include", "src", "bindings", "apps", "bench", "tools/tca", "")
 
 
 class Tree:
@@ -92,9 +92,9 @@ class Tree:
 
 
 def own_folder(file):
-    """apps/himeno for apps/himeno/x.cpp; examples for examples/x.cpp."""
+    """apps/himeno for apps/himeno/x.cpp, and alike in bindings; examples for examples/x.cpp."""
     parts = Path(file).parts
-    return "/".join(parts[: 2 if parts[0] == "apps" else 1])
+    return "/".join(parts[: 2 if parts[0] in ("apps", "bindings") else 1])
 
 
 def check_include(tree, file, name, target):
@@ -104,9 +104,9 @@ def check_include(tree, file, name, target):
         if file.startswith("include/") and not VENDOR_HEADERS.search(name) and not STANDARD_HEADER.fullmatch(name):
             return f"includes {name}: a public header needs nothing but the standard library, MPI and CUDA"
         return None
-    if file.startswith(("apps/", "examples/")) and not COMMAND.match(file):
+    if file.startswith(("apps/", "bindings/", "examples/")) and not COMMAND.match(file):
         if not target.startswith(("include/", "apps/shared/")) and own_folder(target) != own_folder(file):
-            return f"includes {name}: apps and examples see only public headers (tca/...), apps/shared and their own folder"
+            return f"includes {name}: apps, bindings and examples see only public headers (tca/...), apps/shared and their own folder"
         return None
     if tree.module(target) is None:
         return f"includes {name}: {target} belongs to no layer"

@@ -62,6 +62,10 @@ class Layering(unittest.TestCase):
         files = {"src/core/state.hpp": "", "apps/himeno/solver.hpp": '#include "core/state.hpp"\n'}
         self.assert_only(files, "apps/himeno/solver.hpp:1", "only public headers")
 
+    def test_binding_that_looks_inside(self):
+        files = {"src/core/state.hpp": "", "bindings/c/calls.hpp": '#include "core/state.hpp"\n'}
+        self.assert_only(files, "bindings/c/calls.hpp:1", "only public headers")
+
     def test_app_that_looks_into_another(self):
         files = {"apps/cg/matrix.hpp": "", "apps/himeno/solver.hpp": '#include "cg/matrix.hpp"\n'}
         self.assert_only(files, "apps/himeno/solver.hpp:1", "only public headers")

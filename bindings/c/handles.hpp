@@ -1,0 +1,121 @@
+// Handles are numbers that look like pointers: the place of a slot in a table, and how often that slot was in use
+// before. So one that was freed, or never was one, is refused without looking at memory that may not be there.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tca/raw.hpp"
+#include "tca/tca.h"
+
+namespace tca::c {
+
+enum class Kind : std::uint32_t { none, world, window, chain, halo, collective };
+
+// A world is the program's own, or of World::run_threads, which lends it to the body.
+struct HeldWorld {
+  explicit HeldWorld(World&& made) : own(std::move(made)), world(*own) {}
+  explicit HeldWorld(World& lent) : world(lent) {}
+
+  std::optional<World> own;
+  World& world;
+};
+
+template <class Handle>
+struct HandleOf;
+template <>
+struct HandleOf<tca_world> {
+  using Object = HeldWorld;
+  static constexpr Kind kind = Kind::world;
+};
+template <>
+struct HandleOf<tca_window> {
+  using Object = raw::Window;
+  static constexpr Kind kind = Kind::window;
+};
+template <>
+struct HandleOf<tca_chain> {
+  using Object = Chain;
+  static constexpr Kind kind = Kind::chain;
+};
+template <>
+struct HandleOf<tca_halo> {
+  using Object = Halo;
+  static constexpr Kind kind = Kind::halo;
+};
+template <>
+struct HandleOf<tca_collective> {
+  using Object = raw::Collective;
+  static constexpr Kind kind = Kind::collective;
+};
+
+static_assert(sizeof(void*) == 8, "handles are numbers of 64 bits");
+
+// A handle is the index of its slot in the lower half and its tag in the upper one. A tag holds a kind in the lower
+// four bits, and above them the number of the slot's use, from 1 on; it comes round after 2^28 uses of one slot.
+struct Slot {
+  std::atomic<std::uint32_t> tag{0};
+  void* object = nullptr;  // null: free
+};
+
+inline constexpr std::uint32_t slots_in_chunk = 1024, most_chunks = 4096;
+// Chunks stay for ever, since an old handle may lead to any.
+extern std::array<std::atomic<Slot*>, most_chunks> chunks;
+
+// Returns the slot with this index, or null if there has been none.
+inline Slot* slot_at(std::uint32_t index) {
+  if (index >= slots_in_chunk * most_chunks) return nullptr;
+  // Acquire pairs with the release in `add`: the chunk's slots are there.
+  Slot* const chunk = chunks[index / slots_in_chunk].load(std::memory_order_acquire);
+  return chunk == nullptr ? nullptr : chunk + index % slots_in_chunk;
+}
+
+// Keeps an object. Returns its handle. Throws Error{out_of_memory} where there are four million.
+std::uint64_t add(Kind kind, void* object);
+// Makes the handle a stale one.
+void remove(std::uint64_t handle);
+[[noreturn]] void fail_handle(Kind kind, std::uint64_t handle);
+
+template <class Handle>
+std::uint64_t number(Handle* handle) {
+  return reinterpret_cast<std::uint64_t>(handle);
+}
+
+// Returns the object behind a handle; throws Misuse for what is none.
+template <class Handle>
+typename HandleOf<Handle>::Object& object(Handle* handle) {
+  const std::uint64_t value = number(handle);
+  const auto tag = static_cast<std::uint32_t>(value >> 32);
+  const Slot* const slot = slot_at(static_cast<std::uint32_t>(value));
+  const bool is_kind = (tag & 15u) == static_cast<std::uint32_t>(HandleOf<Handle>::kind);
+  // Acquire pairs with the release in `add`, if another thread has passed the handle on: the object is there.
+  if (slot == nullptr || !is_kind || slot->tag.load(std::memory_order_acquire) != tag) [[unlikely]]
+    fail_handle(HandleOf<Handle>::kind, value);
+  return *static_cast<typename HandleOf<Handle>::Object*>(slot->object);
+}
+
+// Makes an object of these arguments, and a handle for it.
+template <class Handle, class... Args>
+Handle* make(Args&&... args) {
+  using Object = typename HandleOf<Handle>::Object;
+  auto made = std::make_unique<Object>(std::forward<Args>(args)...);
+  const std::uint64_t value = add(HandleOf<Handle>::kind, made.get());
+  static_cast<void>(made.release());
+  return reinterpret_cast<Handle*>(value);
+}
+
+// Destroys the object behind a handle, if there is one.
+template <class Handle>
+void destroy(Handle* handle) {
+  if (handle == nullptr) return;
+  const std::unique_ptr<typename HandleOf<Handle>::Object> dying(&object(handle));
+  remove(number(handle));
+}
+
+inline World& world_of(tca_world* handle) { return object(handle).world; }
+
+}  // namespace tca::c

@@ -1,0 +1,438 @@
+/// @file
+/// OpenTCA in C (C11, and C++): the calls of tca/raw.hpp, where the same promises are written out.
+///
+///     tca_world* world;
+///     tca_window* u;
+///     tca_chain* chain;
+///     tca_layout row;
+///     tca_world_init(NULL, &world);                               // check each status; left out here
+///     tca_window_create(world, 2 * n, sizeof(double), "u", &u);
+///     tca_chain_create(world, "ring", NULL, &chain);
+///     tca_layout_block(n, &row);
+///     tca_chain_put(chain, tca_at(u, right, n), &row, tca_here(u, 0), NULL);
+///     tca_chain_expect(chain, left);
+///     tca_chain_commit(chain);
+///     for (int step = 0; step < steps; ++step) {
+///       tca_chain_start(chain);
+///       ...                                                       // overlaps
+///       tca_chain_wait(chain);
+///     }
+///
+/// Build: cc -std=c11 PROGRAM.c $(pkg-config --cflags --libs opentca), or link with OpenTCA::c in CMake.
+///
+///   - Every call returns a tca_status. Where it is not TCA_OK, tca_last_message says in words what happened.
+///     What a call makes or finds out is its last argument; what it should have made is NULL if it fails.
+///   - Handles are names and no addresses. NULL, a handle that was freed, one of another kind, and any other
+///     number are refused with TCA_INVALID_ARGUMENT and a message. Freeing NULL does nothing.
+///   - Frees never wait for another rank, and may come in any order: a chain keeps its windows, and a window
+///     its world, until they are freed as well.
+///   - "Collective" calls are made by every rank of the world, in the same order.
+///   - A world and what was made in it belong to one thread at a time.
+///   - Options begin with their size, are set by name after their _INIT, and may be NULL for the defaults. So
+///     programs that know fewer or more of them than the library work with it; one that the library does not
+///     know is refused, unless it is zero.
+#ifndef TCA_TCA_H
+#define TCA_TCA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef TCA_API
+#define TCA_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Errors
+
+/// What became of a call. From TCA_INVALID_ARGUMENT on these are the codes of tca::Errc, and the exit codes
+/// for a program that ends because of one.
+typedef enum tca_status {
+  TCA_OK = 0,
+  TCA_UNFINISHED = 1,        ///< the step goes on: of _test and _wait_for alone, and no error
+  TCA_INVALID_ARGUMENT = 2,  ///< the call or the environment asks for something impossible
+  TCA_REFUSED = 3,    ///< ranks differ, or all ask for the same impossible thing; all see the same message
+  TCA_TIMED_OUT = 4,  ///< the time limit has passed; the message names who is missing
+  TCA_RANK_LOST = 5,  ///< a partner died, left or failed
+  TCA_OUT_OF_MEMORY = 6,  ///< the machine cannot hold what was asked for
+  TCA_INCOMPATIBLE = 7,   ///< another version, another user, another MPI
+  TCA_DEVICE_FAILED = 8,  ///< a GPU or its driver reports an error, or there is none
+  TCA_INTERNAL = 9        ///< an error that is none of OpenTCA's, such as an exception from a C++ callback
+} tca_status;
+
+/// What the last error of a thread concerns, as far as that is known; texts are empty where it is not.
+typedef struct tca_error {
+  size_t size;
+  const char* message;
+  const char* chain;   ///< the name of the chain
+  const char* file;    ///< the file at fault, such as a machine file
+  const int* missing;  ///< the ranks that have not signalled or not come, or the one that is lost
+  int missing_count;
+  int status;    ///< a tca_status
+  int rank;      ///< the rank that met it; -1 outside of a world
+  int line;      ///< in the file, from 1; 0 if there is none
+  int column;    ///< the same
+  int has_step;  ///< whether there is a step
+  int64_t step;  ///< of the chain
+} tca_error;
+#define TCA_ERROR_INIT \
+  { sizeof(tca_error), NULL, NULL, NULL, NULL, 0, 0, -1, 0, 0, 0, 0 }
+
+/// Returns the name of a status, such as "timed_out".
+TCA_API const char* tca_status_name(tca_status status);
+/// Returns the message of the last call of this thread that failed; empty if none has. It holds until the next
+/// one fails.
+TCA_API const char* tca_last_message(void);
+/// Finds out what that error concerns. The texts and `missing` hold as long as the message.
+TCA_API tca_status tca_last_error(tca_error* error);
+/// Returns the version of the library that the program runs with, for example "0.1.0".
+TCA_API const char* tca_library_version(void);
+
+// ---- Worlds
+
+typedef struct tca_world tca_world;
+typedef struct tca_window tca_window;
+
+/// See tca/world_options.hpp. Texts may be NULL, which is the same as empty.
+typedef struct tca_world_options {
+  size_t size;
+  double time_limit;  ///< seconds that a blocking call may take; 0: 30
+  const char*
+      fabric;  ///< "shm", "cuda", "mpi", "shm+mpi", "cuda+mpi" or "sim"; empty: OPENTCA_FABRIC, or shm
+  const char* machine;   ///< the modelled machine, on sim
+  const char* fidelity;  ///< "tlp", "train" or "flow", on sim
+  int device;            ///< the GPU of this rank, on cuda; -1: its position among the ranks of the host
+  int engine_blocks;     ///< multiprocessors for the resident engine, on cuda
+  int trace;             ///< whether to record events for tca_world_write_trace
+  int progress_thread;   ///< whether a thread moves messages on, on mpi and shm+mpi
+  int check_steps;       ///< whether a wait without a start is an error
+  int reserved;          ///< 0
+} tca_world_options;
+#define TCA_WORLD_OPTIONS_INIT \
+  { sizeof(tca_world_options), 0, NULL, NULL, NULL, -1, 0, 0, 0, 0, 0 }
+
+/// Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone; see World::init.
+TCA_API tca_status tca_world_init(const tca_world_options* options, tca_world** world);
+/// Collective over `size` processes of one host, which find each other by `key`; see World::join.
+TCA_API tca_status tca_world_join(int rank, int size, const char* key, const tca_world_options* options,
+                                  tca_world** world);
+
+/// What a rank that is a thread runs. The world belongs to the caller. A status other than TCA_OK makes this
+/// rank one that has failed, with the thread's last message if that is of the same status.
+typedef tca_status (*tca_rank_body)(tca_world* world, void* context);
+/// Runs `body` in `ranks` threads of this process, each with a world; see World::run_threads. Returns the status
+/// of the rank that failed first, with its message; the others see it as TCA_RANK_LOST. The body frees what it
+/// makes.
+TCA_API tca_status tca_world_run_threads(int ranks, tca_rank_body body, void* context,
+                                         const tca_world_options* options);
+/// What tca_world_from_mpi of tca/tca_mpi.h calls.
+TCA_API tca_status tca_world_from_mpi_handle(const void* comm, size_t bytes, const char* mpi,
+                                             const tca_world_options* options, tca_world** world);
+
+/// Collective over the `count` ranks that are named, in the same order by each; see World::group.
+TCA_API tca_status tca_world_group(tca_world* world, const int* ranks, int count, tca_world** group);
+/// Collective. Makes a group of the ranks that give the same colour; see World::split.
+TCA_API tca_status tca_world_split(tca_world* world, int color, int key, tca_world** group);
+/// A process may come up in another world once the last one and all that was made in it are freed.
+TCA_API tca_status tca_world_free(tca_world* world);
+
+TCA_API tca_status tca_world_rank(tca_world* world, int* rank);
+TCA_API tca_status tca_world_size(tca_world* world, int* size);
+/// `of_ranks` has room for the number of each rank's sub-cluster.
+TCA_API tca_status tca_world_sub_clusters(tca_world* world, int* of_ranks);
+/// These two are collective and block: for set-up. `all` has room for the `bytes` bytes of every rank.
+TCA_API tca_status tca_world_barrier(tca_world* world);
+TCA_API tca_status tca_world_all_gather(tca_world* world, const void* mine, size_t bytes, void* all);
+/// Moves this rank's steps on, without blocking.
+TCA_API tca_status tca_world_progress(tca_world* world);
+/// Returns the error of a step that was ordered on a stream, if there was one.
+TCA_API tca_status tca_world_check(tca_world* world);
+/// Tells sim that a kernel moves `bytes` bytes and does `flops` operations; nothing elsewhere.
+TCA_API tca_status tca_world_compute(tca_world* world, double bytes, double flops);
+/// Seconds since some fixed moment, by this rank's clock; a virtual one on sim.
+TCA_API tca_status tca_world_now(tca_world* world, double* seconds);
+/// Texts like these hold until this thread's next call that returns one.
+TCA_API tca_status tca_world_describe(tca_world* world, const char** text);
+TCA_API tca_status tca_world_device_name(tca_world* world, const char** name);
+TCA_API tca_status tca_world_ranks_on_device(tca_world* world, int* ranks);
+/// Collective.
+TCA_API tca_status tca_world_ranks_share_devices(tca_world* world, int* shared);
+/// Collective. Rank 0 writes the events of all ranks to a file; see World::write_trace.
+TCA_API tca_status tca_world_write_trace(tca_world* world, const char* path);
+/// Adds a span to the trace, between two values of tca_world_now.
+TCA_API tca_status tca_world_trace_span(tca_world* world, const char* name, double begin, double end);
+
+// ---- Windows
+
+/// Collective. Makes a window with zeroed memory for `elements` elements of `element_bytes` bytes on this rank;
+/// ranks may ask for different numbers. `name` is the same on every rank, and may be NULL. See World::window.
+TCA_API tca_status tca_window_create(tca_world* world, int64_t elements, size_t element_bytes,
+                                     const char* name, tca_window** window);
+/// Collective. Makes a window of memory that the program keeps; see World::window for where it may come from.
+TCA_API tca_status tca_window_of_memory(tca_world* world, void* memory, int64_t elements,
+                                        size_t element_bytes, const char* name, tca_window** window);
+/// Makes another handle for a window, as a group of the ranks that it was made among sees it; see World::view.
+TCA_API tca_status tca_window_view(tca_world* group, tca_window* window, tca_window** view);
+TCA_API tca_status tca_window_free(tca_window* window);
+
+/// The address of this rank's part, which may be a GPU's; NULL where it has none.
+TCA_API tca_status tca_window_data(tca_window* window, void** data);
+TCA_API tca_status tca_window_element_bytes(tca_window* window, size_t* bytes);
+/// The number of elements of this rank's part, and of another one's.
+TCA_API tca_status tca_window_elements(tca_window* window, int64_t* elements);
+TCA_API tca_status tca_window_elements_on(tca_window* window, int rank, int64_t* elements);
+/// The number by which messages call a window without a name.
+TCA_API tca_status tca_window_number(tca_window* window, uint32_t* number);
+/// Copy elements between host memory and this rank's part, wherever that is, from element `offset` on.
+TCA_API tca_status tca_window_read(tca_window* window, int64_t offset, int64_t elements, void* into);
+TCA_API tca_status tca_window_write(tca_window* window, int64_t offset, int64_t elements, const void* from);
+
+/// An element of a rank's part, which a put writes to.
+typedef struct tca_remote {
+  tca_window* window;
+  int64_t offset;  ///< elements
+  int rank;
+} tca_remote;
+/// An element of this rank's own part, which a put reads from.
+typedef struct tca_local {
+  tca_window* window;
+  int64_t offset;  ///< elements
+} tca_local;
+
+static inline tca_remote tca_at(tca_window* window, int rank, int64_t offset) {
+  tca_remote place;
+  place.window = window;
+  place.offset = offset;
+  place.rank = rank;
+  return place;
+}
+static inline tca_local tca_here(tca_window* window, int64_t offset) {
+  tca_local place;
+  place.window = window;
+  place.offset = offset;
+  return place;
+}
+
+/// Puts one element of up to 64 bytes at once, outside of any chain; see tca::Remote::put.
+TCA_API tca_status tca_put_now(tca_remote to, const void* element);
+
+// ---- Layouts
+
+#define TCA_MAX_LOOPS 3
+/// Which elements a put moves, counted from its place: runs of contiguous ones in up to three loops. Made by the
+/// calls below, or by hand.
+typedef struct tca_layout {
+  int64_t first;  ///< elements from the place to the first one
+  int64_t run;    ///< contiguous elements
+  int64_t loops;  ///< how many of these are used, the innermost first
+  struct {
+    int64_t count;  ///< repetitions
+    int64_t pitch;  ///< elements from one to the next
+  } loop[TCA_MAX_LOOPS];
+} tca_layout;
+
+/// `count` elements in a row.
+TCA_API tca_status tca_layout_block(int64_t count, tca_layout* layout);
+/// `rows` rows of `block` elements, `pitch` elements from one start to the next.
+TCA_API tca_status tca_layout_block_stride(int64_t rows, int64_t block, int64_t pitch, tca_layout* layout);
+/// `count` single elements, `pitch` apart.
+TCA_API tca_status tca_layout_stride(int64_t count, int64_t pitch, tca_layout* layout);
+/// The box of `shape` at `start` of a row-major array of `extents`, each of `dims` numbers.
+TCA_API tca_status tca_layout_subarray(int dims, const int64_t* extents, const int64_t* start,
+                                       const int64_t* shape, tca_layout* layout);
+
+// ---- Chains
+
+/// A queue of work on a GPU: a cudaStream_t.
+typedef struct CUstream_st* tca_stream;
+
+typedef struct tca_chain tca_chain;
+typedef struct tca_chain_options {
+  size_t size;
+  double time_limit;    ///< seconds that a wait and a commit may take; 0: the world's limit
+  const char* channel;  ///< forces a channel for every put, such as "shm/staged"; see ChainOptions
+  int unguarded;        ///< whether the program vouches for what ChainOptions::guarded says
+  int reserved;         ///< 0
+} tca_chain_options;
+#define TCA_CHAIN_OPTIONS_INIT \
+  { sizeof(tca_chain_options), 0, NULL, 0, 0 }
+
+/// Makes an empty chain. The name is the same on every rank.
+TCA_API tca_status tca_chain_create(tca_world* world, const char* name, const tca_chain_options* options,
+                                    tca_chain** chain);
+TCA_API tca_status tca_chain_free(tca_chain* chain);
+/// Adds a put. `from_layout` is NULL where both sides have the same layout; see Chain::put.
+TCA_API tca_status tca_chain_put(tca_chain* chain, tca_remote to, const tca_layout* to_layout, tca_local from,
+                                 const tca_layout* from_layout);
+/// Adds a put of no bytes, which tells `rank` that this rank has started.
+TCA_API tca_status tca_chain_signal(tca_chain* chain, int rank);
+/// Declares that `rank` puts or signals to this rank.
+TCA_API tca_status tca_chain_expect(tca_chain* chain, int rank);
+/// Collective. Checks the puts of all ranks, chooses their channels and compiles them; see Chain::commit.
+TCA_API tca_status tca_chain_commit(tca_chain* chain);
+/// Starts a step, and never blocks.
+TCA_API tca_status tca_chain_start(tca_chain* chain);
+/// TCA_OK if the step has finished or none is under way, otherwise TCA_UNFINISHED. Never blocks.
+TCA_API tca_status tca_chain_test(tca_chain* chain);
+/// Finishes the step.
+TCA_API tca_status tca_chain_wait(tca_chain* chain);
+/// Waits for at most `seconds`: TCA_UNFINISHED where the step goes on, to be waited for again.
+TCA_API tca_status tca_chain_wait_for(tca_chain* chain, double seconds);
+/// A start and a wait.
+TCA_API tca_status tca_chain_run(tca_chain* chain);
+/// The same, ordered on a stream of the GPU; see Chain::start(Stream).
+TCA_API tca_status tca_chain_start_on(tca_chain* chain, tca_stream stream);
+TCA_API tca_status tca_chain_wait_on(tca_chain* chain, tca_stream stream);
+TCA_API tca_status tca_chain_run_on(tca_chain* chain, tca_stream stream);
+/// A line for every put: its channel, time, bytes, layout and the reason for the choice.
+TCA_API tca_status tca_chain_explain(tca_chain* chain, const char** text);
+TCA_API tca_status tca_chain_name(tca_chain* chain, const char** name);
+
+// ---- Grids and halos
+
+#define TCA_MAX_DIMS 7
+/// Ranks in row-major order over up to seven dimensions; a value, with nothing to free. See Grid.
+typedef struct tca_grid {
+  int dims;
+  int shape[TCA_MAX_DIMS];     ///< how many ranks lie along each dimension, the outermost first
+  int periodic[TCA_MAX_DIMS];  ///< whether its ends are neighbours
+} tca_grid;
+
+/// A grid of `shape`, whose product is `ranks`; zeros in it are chosen. `periodic` and `extents` may be NULL.
+TCA_API tca_status tca_grid_create(int ranks, int dims, const int* shape, const int* periodic,
+                                   const int64_t* extents, tca_grid* grid);
+/// The grid whose busiest rank sends the least for an array of `extents`. `periodic` may be NULL.
+TCA_API tca_status tca_grid_choose(int ranks, int dims, const int64_t* extents, const int* periodic,
+                                   tca_grid* grid);
+/// Coordinates and steps have `dims` numbers.
+TCA_API tca_status tca_grid_coordinates(const tca_grid* grid, int rank, int* coordinates);
+TCA_API tca_status tca_grid_rank_at(const tca_grid* grid, const int* coordinates, int* rank);
+/// -1 past an end that is not periodic.
+TCA_API tca_status tca_grid_neighbour(const tca_grid* grid, int rank, const int* step, int* neighbour);
+/// The share of `rank` of the `whole` elements along dimension `dim`.
+TCA_API tca_status tca_grid_part(const tca_grid* grid, int rank, int dim, int64_t whole, int64_t* begin,
+                                 int64_t* size);
+
+typedef struct tca_ghost_width {
+  int64_t low, high;
+} tca_ghost_width;
+
+typedef struct tca_halo tca_halo;
+typedef struct tca_halo_options {
+  size_t size;
+  const tca_ghost_width* width;     ///< of each dimension; NULL: one ghost on each side
+  const tca_ghost_width* exchange;  ///< those that are filled, next to the interior; NULL: all
+  const tca_chain_options* chain;   ///< NULL: the defaults
+  int corners;                      ///< whether edges and corners are filled as well
+  int reserved;                     ///< 0
+} tca_halo_options;
+#define TCA_HALO_OPTIONS_INIT \
+  { sizeof(tca_halo_options), NULL, NULL, NULL, 0, 0 }
+
+/// Collective. The ghost cells of arrays whose `interior` is what this rank owns of each dimension; see Halo.
+TCA_API tca_status tca_halo_create(tca_world* world, const char* name, const tca_grid* grid,
+                                   const int64_t* interior, const tca_halo_options* options, tca_halo** halo);
+TCA_API tca_status tca_halo_free(tca_halo* halo);
+/// The extents of a field, ghosts included: as many as the grid has dimensions, and their product.
+TCA_API tca_status tca_halo_extents(tca_halo* halo, int64_t* extents);
+TCA_API tca_status tca_halo_elements(tca_halo* halo, int64_t* elements);
+/// The offset of a cell in a field, in elements. The interior begins at 0, and -1 is the ghost below it.
+TCA_API tca_status tca_halo_index(tca_halo* halo, const int64_t* cell, int64_t* offset);
+/// Adds a field, which begins at element `offset` of this rank's part of a window.
+TCA_API tca_status tca_halo_add(tca_halo* halo, tca_window* window, int64_t offset);
+/// Collective.
+TCA_API tca_status tca_halo_commit(tca_halo* halo);
+/// These are as the calls of a chain.
+TCA_API tca_status tca_halo_start(tca_halo* halo);
+TCA_API tca_status tca_halo_test(tca_halo* halo);
+TCA_API tca_status tca_halo_wait(tca_halo* halo);
+TCA_API tca_status tca_halo_wait_for(tca_halo* halo, double seconds);
+TCA_API tca_status tca_halo_run(tca_halo* halo);
+TCA_API tca_status tca_halo_start_on(tca_halo* halo, tca_stream stream);
+TCA_API tca_status tca_halo_wait_on(tca_halo* halo, tca_stream stream);
+TCA_API tca_status tca_halo_run_on(tca_halo* halo, tca_stream stream);
+TCA_API tca_status tca_halo_explain(tca_halo* halo, const char** text);
+
+// ---- Collectives
+
+typedef enum tca_collective_kind {
+  TCA_BARRIER,
+  TCA_BROADCAST,
+  TCA_ALL_GATHER,
+  TCA_ALL_REDUCE,
+  TCA_REDUCE_SCATTER,
+  TCA_ALL_TO_ALL
+} tca_collective_kind;
+
+typedef enum tca_data_type {
+  TCA_FLOAT32,
+  TCA_FLOAT64,
+  TCA_INT32,
+  TCA_INT64,
+  TCA_LONG_DOUBLE,
+  TCA_INT8,
+  TCA_INT16,
+  TCA_UINT8,
+  TCA_UINT16,
+  TCA_UINT32,
+  TCA_UINT64,
+  TCA_OTHER  ///< only the size is known
+} tca_data_type;
+
+typedef enum tca_reduce_op { TCA_SUM, TCA_MIN, TCA_MAX, TCA_PRODUCT } tca_reduce_op;
+
+/// Combines `count` elements: into[i] = left[i] op right[i], where `into` may be either of the others. It must
+/// be associative, has the values of the lower rank on the left, and is called on the host only.
+typedef void (*tca_combine)(void* into, const void* left, const void* right, size_t count, void* context);
+
+typedef struct tca_collective tca_collective;
+/// Describes a collective, the same on every rank; see tca/coll.hpp for the sizes of windows.
+typedef struct tca_collective_request {
+  size_t size;
+  const char* name;
+  int64_t count;          ///< elements of a block: what one rank gives to one other, or gets
+  size_t element_bytes;   ///< of elements of TCA_OTHER; 0 for the others
+  int kind;               ///< a tca_collective_kind
+  int type;               ///< a tca_data_type
+  int root;               ///< of a broadcast
+  int operation;          ///< a tca_reduce_op, of all_reduce and reduce_scatter
+  tca_combine combine;    ///< the program's own operation instead; or NULL
+  void* context;          ///< what it is given; it must live as long as the collective
+  const char* algorithm;  ///< forces an algorithm, such as "ring"; NULL: the library chooses
+  const char* channel;    ///< forces a channel
+  double time_limit;      ///< seconds that a wait may take for each round; 0: the world's limit
+} tca_collective_request;
+#define TCA_COLLECTIVE_REQUEST_INIT                                                                         \
+  {                                                                                                         \
+    sizeof(tca_collective_request), NULL, 0, 0, TCA_BARRIER, TCA_OTHER, 0, TCA_SUM, NULL, NULL, NULL, NULL, \
+        0                                                                                                   \
+  }
+
+/// Collective. Makes a collective with memory of its own where both windows are NULL, in place where `to` is, and
+/// from one window to another otherwise; see raw::Collective.
+TCA_API tca_status tca_collective_create(tca_world* world, const tca_collective_request* request,
+                                         tca_window* from, tca_window* to, tca_collective** collective);
+TCA_API tca_status tca_collective_free(tca_collective* collective);
+/// The windows that it reads and writes, as handles of their own, which are freed like others. A barrier has none.
+TCA_API tca_status tca_collective_from(tca_collective* collective, tca_window** window);
+TCA_API tca_status tca_collective_to(tca_collective* collective, tca_window** window);
+/// These are as the calls of a chain.
+TCA_API tca_status tca_collective_start(tca_collective* collective);
+TCA_API tca_status tca_collective_test(tca_collective* collective);
+TCA_API tca_status tca_collective_wait(tca_collective* collective);
+TCA_API tca_status tca_collective_wait_for(tca_collective* collective, double seconds);
+TCA_API tca_status tca_collective_run(tca_collective* collective);
+TCA_API tca_status tca_collective_start_on(tca_collective* collective, tca_stream stream);
+TCA_API tca_status tca_collective_wait_on(tca_collective* collective, tca_stream stream);
+TCA_API tca_status tca_collective_run_on(tca_collective* collective, tca_stream stream);
+/// The name of the algorithm that was chosen, and all that could be, with predicted times.
+TCA_API tca_status tca_collective_algorithm(tca_collective* collective, const char** name);
+TCA_API tca_status tca_collective_explain(tca_collective* collective, const char** text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
