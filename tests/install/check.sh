@@ -15,9 +15,9 @@ for package in CLI11 GTest rapidcheck MPI PkgConfig; do
 done
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
-  for file in include/tca/tca.hpp bin/tca share/opentca/{plot.py,gdb/opentca.py} share/opentca/machines/ha-pacs-tca.toml \
+  for file in include/tca/tca.hpp include/tca/{tca,tca_mpi}.h bin/tca share/opentca/{plot.py,gdb/opentca.py} share/opentca/machines/ha-pacs-tca.toml \
       share/opentca/machines/published/nakao-peach2.toml share/doc/OpenTCA/{LICENSE,README.md,docs/guide.md} \
-      share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp} share/man/man1/{tca,tca-run,tca-qcd}.1 \
+      share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp,c/heat.c} share/man/man1/{tca,tca-run,tca-qcd}.1 \
       share/bash-completion/completions/tca; do
     [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
   done
@@ -34,6 +34,14 @@ fi
 cmake -S "$source/$way" -B "$work/build" --no-warn-unused-cli "${options[@]}"
 cmake --build "$work/build" --parallel "$("$source/../../scripts/jobs.sh")"
 "$work/build/consumer"
+if [ "$way" = find_package ] && command -v cc > /dev/null; then
+  cmake -S "$source/find_package_c" -B "$work/build_c" --no-warn-unused-cli "${options[@]}"
+  cmake --build "$work/build_c"
+  "$work/build_c/consumer"
+fi
+if [ "$way" = add_subdirectory ] && command -v cc > /dev/null; then
+  "$work/build/consumer_c"
+fi
 if [ "$way" = add_subdirectory ] && command -v python3 > /dev/null; then
   compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$work/build/CMakeCache.txt")
   python3 "$source/check_symbols.py" "$work/build/opentca/src/libopentca.so" "$source/../../include/tca" "$compiler"

@@ -19,6 +19,13 @@ export PKG_CONFIG_PATH=${files[0]}:${files[1]}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PA
 # shellcheck disable=SC2046,SC2086
 "$compiler" -std=c++20 $flags "$source/consumer.cpp" $(pkg-config --cflags --libs opentca) -o "$prefix/consumer"
 "$prefix/consumer"
+# A C compiler links programs in C, also with a static library of C++.
+if command -v cc > /dev/null; then
+  # shellcheck disable=SC2046,SC2086
+  cc -std=c11 -Wall -Wextra -pedantic -Werror $flags "$source/consumer.c" $(pkg-config --cflags --libs opentca) \
+    -o "$prefix/consumer_c"
+  "$prefix/consumer_c"
+fi
 pkg-config --static --libs opentca > /dev/null
 if pkg-config --exists opentca-mpi; then
   # shellcheck disable=SC2046,SC2086
