@@ -53,7 +53,7 @@ STANDARD_HEADER = re.compile(r"[a-z_]+|std(def|int)\.h")
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 # Where includes are checked; the tests may look at everything, but their sources must be listed as well.
-SCANNED = ("src", "include", "bindings", "apps", "cli", "tools", "bench", "examples")
+SCANNED = ("src", "include", "apps", "cli", "tools", "bench", "examples", "bindings")
 SEARCHED = ("include", "src", "bindings", "apps", "bench", "tools/tca", "")
 
 
