@@ -19,9 +19,10 @@ struct Communicator {
 
 }  // namespace c
 
-// As tca/mpi.hpp defines it for an MPI_Comm, which no header is needed for here.
+// As tca/mpi.hpp defines it for an MPI_Comm, which no header is needed for here. Nobody else calls it.
 template <>
-World World::from_mpi(c::Communicator comm, const WorldOptions& options) {
+__attribute__((visibility("hidden"))) World World::from_mpi(c::Communicator comm,
+                                                            const WorldOptions& options) {
   return from_mpi_handle(comm.comm, comm.bytes, comm.mpi, options);
 }
 
