@@ -1,5 +1,6 @@
-// What a step costs in C and in C++: c_calls [steps]. Two ranks are threads that put 8 bytes to each other, and one rank
-// alone puts to itself, where nothing but the calls and a few stores takes time. Both languages take turns.
+// What a step costs in C and in C++: c_calls [steps]. Two ranks are threads that put 8 bytes to each other,
+// and one rank alone puts to itself, where nothing but the calls and a few stores takes time. Both languages
+// take turns.
 #include <fmt/format.h>
 
 #include <algorithm>

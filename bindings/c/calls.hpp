@@ -1,4 +1,5 @@
-// What every call of the C interface goes through: no exception leaves it, each becomes a status and a message.
+// What every call of the C interface goes through: no exception leaves it, each becomes a status and a
+// message.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,8 +16,8 @@
 
 namespace tca::c {
 
-// A call that C++ could not have expressed: a null pointer, a handle of nothing, a number that is no enumerator. The
-// name of the call is put in front of the sentence.
+// A call that C++ could not have expressed: a null pointer, a handle of nothing, a number that is no
+// enumerator. The name of the call is put in front of the sentence.
 class Misuse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,7 +29,8 @@ tca_status keep_exception(const char* call) noexcept;
 // Throws this thread's last error again if it has the status, and otherwise an error that says so.
 [[noreturn]] void throw_status(int rank, tca_status status);
 
-// Runs what a call does. It returns nothing, or a status itself. The try block costs nothing where nothing is thrown.
+// Runs what a call does. It returns nothing, or a status itself. The try block costs nothing where nothing is
+// thrown.
 template <class Body>
 tca_status guarded(const char* call, Body&& body) noexcept {
   try {

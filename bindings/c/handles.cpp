@@ -69,8 +69,8 @@ void remove(std::uint64_t handle) {
   const std::lock_guard lock(all.mutex);
   const auto index = static_cast<std::uint32_t>(handle);
   Slot& slot = *slot_at(index);
-  // Its use stays, without a kind, so that the next one gets another number. Relaxed: that nobody else uses the handle
-  // now is the program's part.
+  // Its use stays, without a kind, so that the next one gets another number. Relaxed: that nobody else uses
+  // the handle now is the program's part.
   slot.tag.store(static_cast<std::uint32_t>(handle >> 32) & ~15u, std::memory_order_relaxed);
   slot.object = nullptr;
   all.slots.push_back(index);  // there is room: `grow` has reserved it

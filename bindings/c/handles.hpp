@@ -1,5 +1,6 @@
-// Handles are numbers that look like pointers: the place of a slot in a table, and how often that slot was in use
-// before. So one that was freed, or never was one, is refused without looking at memory that may not be there.
+// Handles are numbers that look like pointers: the place of a slot in a table, and how often that slot was in
+// use before. So one that was freed, or never was one, is refused without looking at memory that may not be
+// there.
 #pragma once
 
 #include <array>
@@ -55,8 +56,9 @@ struct HandleOf<tca_collective> {
 
 static_assert(sizeof(void*) == 8, "handles are numbers of 64 bits");
 
-// A handle is the index of its slot in the lower half and its tag in the upper one. A tag holds a kind in the lower
-// four bits, and above them the number of the slot's use, from 1 on; it comes round after 2^28 uses of one slot.
+// A handle is the index of its slot in the lower half and its tag in the upper one. A tag holds a kind in the
+// lower four bits, and above them the number of the slot's use, from 1 on; it comes round after 2^28 uses of
+// one slot.
 struct Slot {
   std::atomic<std::uint32_t> tag{0};
   void* object = nullptr;  // null: free

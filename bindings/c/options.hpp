@@ -9,8 +9,8 @@
 
 namespace tca::c {
 
-// Returns the program's struct, in this library's form: `defaults` where it does not reach. Throws Misuse where it is
-// longer and sets something that this library does not know.
+// Returns the program's struct, in this library's form: `defaults` where it does not reach. Throws Misuse
+// where it is longer and sets something that this library does not know.
 template <class Struct>
 Struct taken(const Struct* given, Struct defaults, const char* what) {
   if (given == nullptr) return defaults;

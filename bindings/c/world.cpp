@@ -10,7 +10,8 @@ namespace tca {
 
 namespace c {
 
-// A communicator as a program in C hands it over: the bytes of its MPI_Comm, and whose header has defined that.
+// A communicator as a program in C hands it over: the bytes of its MPI_Comm, and whose header has defined
+// that.
 struct Communicator {
   const void* comm;
   std::size_t bytes;

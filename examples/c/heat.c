@@ -51,7 +51,8 @@ static double* whole_plate(int64_t n, int steps) {
   return u;
 }
 
-// My cells of the plate, with a ghost cell on every side. At the rim of the plate the ghosts are its fixed edge.
+// My cells of the plate, with a ghost cell on every side. At the rim of the plate the ghosts are its fixed
+// edge.
 typedef struct plate {
   tca_halo* halo;
   tca_window* window;

@@ -82,8 +82,8 @@ typedef struct tca_error {
 
 /// Returns the name of a status, such as "timed_out".
 TCA_API const char* tca_status_name(tca_status status);
-/// Returns the message of the last call of this thread that failed; empty if none has. It holds until the next
-/// one fails.
+/// Returns the message of the last call of this thread that failed; empty if none has. It holds until the
+/// next one fails.
 TCA_API const char* tca_last_message(void);
 /// Finds out what that error concerns. The texts and `missing` hold as long as the message.
 TCA_API tca_status tca_last_error(tca_error* error);
@@ -122,9 +122,9 @@ TCA_API tca_status tca_world_join(int rank, int size, const char* key, const tca
 /// What a rank that is a thread runs. The world belongs to the caller. A status other than TCA_OK makes this
 /// rank one that has failed, with the thread's last message if that is of the same status.
 typedef tca_status (*tca_rank_body)(tca_world* world, void* context);
-/// Runs `body` in `ranks` threads of this process, each with a world; see World::run_threads. Returns the status
-/// of the rank that failed first, with its message; the others see it as TCA_RANK_LOST. The body frees what it
-/// makes.
+/// Runs `body` in `ranks` threads of this process, each with a world; see World::run_threads. Returns the
+/// status of the rank that failed first, with its message; the others see it as TCA_RANK_LOST. The body frees
+/// what it makes.
 TCA_API tca_status tca_world_run_threads(int ranks, tca_rank_body body, void* context,
                                          const tca_world_options* options);
 /// What tca_world_from_mpi of tca/tca_mpi.h calls.
@@ -166,14 +166,16 @@ TCA_API tca_status tca_world_trace_span(tca_world* world, const char* name, doub
 
 // ---- Windows
 
-/// Collective. Makes a window with zeroed memory for `elements` elements of `element_bytes` bytes on this rank;
-/// ranks may ask for different numbers. `name` is the same on every rank, and may be NULL. See World::window.
+/// Collective. Makes a window with zeroed memory for `elements` elements of `element_bytes` bytes on this
+/// rank; ranks may ask for different numbers. `name` is the same on every rank, and may be NULL. See
+/// World::window.
 TCA_API tca_status tca_window_create(tca_world* world, int64_t elements, size_t element_bytes,
                                      const char* name, tca_window** window);
 /// Collective. Makes a window of memory that the program keeps; see World::window for where it may come from.
 TCA_API tca_status tca_window_of_memory(tca_world* world, void* memory, int64_t elements,
                                         size_t element_bytes, const char* name, tca_window** window);
-/// Makes another handle for a window, as a group of the ranks that it was made among sees it; see World::view.
+/// Makes another handle for a window, as a group of the ranks that it was made among sees it; see
+/// World::view.
 TCA_API tca_status tca_window_view(tca_world* group, tca_window* window, tca_window** view);
 TCA_API tca_status tca_window_free(tca_window* window);
 
@@ -221,8 +223,8 @@ TCA_API tca_status tca_put_now(tca_remote to, const void* element);
 // ---- Layouts
 
 #define TCA_MAX_LOOPS 3
-/// Which elements a put moves, counted from its place: runs of contiguous ones in up to three loops. Made by the
-/// calls below, or by hand.
+/// Which elements a put moves, counted from its place: runs of contiguous ones in up to three loops. Made by
+/// the calls below, or by hand.
 typedef struct tca_layout {
   int64_t first;  ///< elements from the place to the first one
   int64_t run;    ///< contiguous elements
@@ -383,8 +385,8 @@ typedef enum tca_data_type {
 
 typedef enum tca_reduce_op { TCA_SUM, TCA_MIN, TCA_MAX, TCA_PRODUCT } tca_reduce_op;
 
-/// Combines `count` elements: into[i] = left[i] op right[i], where `into` may be either of the others. It must
-/// be associative, has the values of the lower rank on the left, and is called on the host only.
+/// Combines `count` elements: into[i] = left[i] op right[i], where `into` may be either of the others. It
+/// must be associative, has the values of the lower rank on the left, and is called on the host only.
 typedef void (*tca_combine)(void* into, const void* left, const void* right, size_t count, void* context);
 
 typedef struct tca_collective tca_collective;
@@ -410,12 +412,13 @@ typedef struct tca_collective_request {
         0                                                                                                   \
   }
 
-/// Collective. Makes a collective with memory of its own where both windows are NULL, in place where `to` is, and
-/// from one window to another otherwise; see raw::Collective.
+/// Collective. Makes a collective with memory of its own where both windows are NULL, in place where `to` is,
+/// and from one window to another otherwise; see raw::Collective.
 TCA_API tca_status tca_collective_create(tca_world* world, const tca_collective_request* request,
                                          tca_window* from, tca_window* to, tca_collective** collective);
 TCA_API tca_status tca_collective_free(tca_collective* collective);
-/// The windows that it reads and writes, as handles of their own, which are freed like others. A barrier has none.
+/// The windows that it reads and writes, as handles of their own, which are freed like others. A barrier has
+/// none.
 TCA_API tca_status tca_collective_from(tca_collective* collective, tca_window** window);
 TCA_API tca_status tca_collective_to(tca_collective* collective, tca_window** window);
 /// These are as the calls of a chain.

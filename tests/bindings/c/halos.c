@@ -28,7 +28,8 @@ static int next_cell(const array* all, const int64_t* low, const int64_t* high, 
   return 0;
 }
 
-// Where a cell of this rank's is in the whole array, and whether an exchange fills it; -1 for what stays as it is.
+// Where a cell of this rank's is in the whole array, and whether an exchange fills it; -1 for what stays as
+// it is.
 static int place(const array* all, const int64_t* begin, const int64_t* size, const int64_t* cell,
                  int64_t* global) {
   int outside = 0;

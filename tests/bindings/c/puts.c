@@ -4,8 +4,8 @@
 #include "check.h"
 #include "ranks.h"
 
-// A part of a window for what comes from each rank, and one behind them for what is sent. No put of a chain meets
-// another one.
+// A part of a window for what comes from each rank, and one behind them for what is sent. No put of a chain
+// meets another one.
 enum {
   ZONE = 48,
   MOST_RANKS = 4,

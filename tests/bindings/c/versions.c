@@ -1,4 +1,5 @@
-// Structs of programs that were compiled with another version of tca/tca.h: shorter and longer than the library's.
+// Structs of programs that were compiled with another version of tca/tca.h: shorter and longer than the
+// library's.
 #include <stddef.h>
 
 #include "check.h"

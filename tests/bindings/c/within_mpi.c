@@ -1,4 +1,5 @@
-// A world within MPI: each rank puts its number to the next one, over shared memory or MPI, as the world chooses.
+// A world within MPI: each rank puts its number to the next one, over shared memory or MPI, as the world
+// chooses.
 #include "check.h"
 #include "tca/tca_mpi.h"
 
