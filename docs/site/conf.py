@@ -68,7 +68,9 @@ def write_reference(app):
     folder, names = Path(app.srcdir) / "reference", []
     for header in sorted(path.name for path in (root / "include/tca").iterdir() if path.is_file()):
         entries = [directive for _, directive in sorted(found)] if (found := declarations().get(header)) else []
-        entries.insert(0, f"{{doxygenfile}} {header}\n:sections: briefdescription detaileddescription")
+        # What C declares is in no namespace. Its typedefs would repeat the names of structs.
+        sections = "briefdescription detaileddescription" + (" innerclass enum func" if header.endswith(".h") else "")
+        entries.insert(0, f"{{doxygenfile}} {header}\n:sections: {sections}")
         page = f"# tca/{header}\n\n" + "\n\n".join(f"```{entry}\n```" for entry in entries)
         names.append(header.replace(".", "_"))
         (folder / f"{names[-1]}.md").write_text(page + "\n")
