@@ -244,8 +244,9 @@ std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>
   std::vector<std::unique_ptr<fabric::Memory>> memories;
   for (std::size_t f = 0; f < fabrics().size(); ++f) {
     fabric::Memory* const memory = window->memory_of(f);
-    memories.push_back(
-        memory == nullptr ? nullptr : make_group_view(*memory, theirs.ranks_ != nullptr, ranks_, window));
+    memories.push_back(memory == nullptr
+                           ? nullptr
+                           : make_group_view(*memory, theirs.ranks_ != nullptr, ranks_, window->memories()));
   }
   const std::uint32_t id = next_id();
   auto view = std::make_shared<WindowState>(
