@@ -19,7 +19,7 @@ tidy() {
   [ -e $tree/compile_commands.json ] || cmake --preset release > /dev/null
   grep -q 'src/fabric/cuda/' $tree/compile_commands.json || echo "lint: $tree has no GPU code, so none of it is looked at"
   # Warnings of GCC's that Clang has none of are no errors.
-  grep -o "\"file\": \"$PWD/$tree/src/[^\"]*\.cxx\"" $tree/compile_commands.json | cut -d '"' -f 4 |
+  grep -o "\"file\": \"$PWD/$tree/\(src\|bindings\)/[^\"]*\.cxx\"" $tree/compile_commands.json | cut -d '"' -f 4 |
     xargs -P "$jobs" -n 1 clang-tidy-14 -p $tree --quiet --extra-arg=-Wno-unknown-warning-option
 }
 

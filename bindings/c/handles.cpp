@@ -1,40 +1,27 @@
 #include "c/handles.hpp"
 
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "c/calls.hpp"
 
 namespace tca::c {
 
-std::array<std::atomic<Slot*>, most_chunks> chunks{};
+constinit std::array<Slot, most_slots> slots{};
 
 namespace {
 
-struct Free {
-  std::mutex mutex;
-  std::vector<std::uint32_t> slots;
-  std::uint32_t used_chunks = 0;
-};
-
-// Never destroyed: a program may free handles while its static objects end.
-Free& free_slots() {
-  static Free& all = *new Free;
-  return all;
-}
+// Of the slots that were in use before, the last to become free, and as `next_free` says the one before it.
+constexpr std::uint32_t none = most_slots;
+constinit std::mutex mutex;
+constinit std::uint32_t last_freed = none, touched = 0;
 
 // The caller holds the mutex.
-void grow(Free& all) {
-  if (all.used_chunks == most_chunks) {
-    throw Error(Errc::out_of_memory,
-                "there are four million handles already; free those that are not needed");
-  }
-  all.slots.reserve(all.slots.size() + slots_in_chunk);
-  const std::uint32_t chunk = all.used_chunks;
-  // Release pairs with the acquire in `slot_at`.
-  chunks[chunk].store(new Slot[slots_in_chunk], std::memory_order_release);
-  ++all.used_chunks;
-  for (std::uint32_t i = slots_in_chunk; i-- > 0;) all.slots.push_back(chunk * slots_in_chunk + i);
+std::uint32_t take_slot() {
+  if (last_freed != none) return std::exchange(last_freed, slots[last_freed].next_free);
+  if (touched == most_slots)
+    throw Error(Errc::out_of_memory, "there are a million handles already; free those that are not needed");
+  return touched++;
 }
 
 const char* word(Kind kind) {
@@ -49,12 +36,9 @@ constexpr std::uint32_t uses(std::uint32_t tag) { return tag >> 4; }
 }  // namespace
 
 std::uint64_t add(Kind kind, void* object) {
-  Free& all = free_slots();
-  const std::lock_guard lock(all.mutex);
-  if (all.slots.empty()) grow(all);
-  const std::uint32_t index = all.slots.back();
-  all.slots.pop_back();
-  Slot& slot = *slot_at(index);
+  const std::lock_guard lock(mutex);
+  const std::uint32_t index = take_slot();
+  Slot& slot = slots[index];
   slot.object = object;
   std::uint32_t use = (uses(slot.tag.load(std::memory_order_relaxed)) + 1) & 0x0fffffffu;
   if (use == 0) use = 1;
@@ -65,22 +49,21 @@ std::uint64_t add(Kind kind, void* object) {
 }
 
 void remove(std::uint64_t handle) {
-  Free& all = free_slots();
-  const std::lock_guard lock(all.mutex);
+  const std::lock_guard lock(mutex);
   const auto index = static_cast<std::uint32_t>(handle);
-  Slot& slot = *slot_at(index);
+  Slot& slot = slots[index];
   // Its use stays, without a kind, so that the next one gets another number. Relaxed: that nobody else uses
   // the handle now is the program's part.
   slot.tag.store(static_cast<std::uint32_t>(handle >> 32) & ~15u, std::memory_order_relaxed);
   slot.object = nullptr;
-  all.slots.push_back(index);  // there is room: `grow` has reserved it
+  slot.next_free = std::exchange(last_freed, index);
 }
 
 void fail_handle(Kind kind, std::uint64_t handle) {
   if (handle == 0) throw Misuse(fmt::format("the {} is NULL", word(kind)));
   const auto tag = static_cast<std::uint32_t>(handle >> 32);
-  const Slot* const slot = slot_at(static_cast<std::uint32_t>(handle));
-  const std::uint32_t now = slot == nullptr ? 0 : slot->tag.load(std::memory_order_relaxed);
+  const auto index = static_cast<std::uint32_t>(handle);
+  const std::uint32_t now = index < most_slots ? slots[index].tag.load(std::memory_order_relaxed) : 0;
   const auto given = static_cast<Kind>(tag & 15u);
   if (given == kind && uses(tag) != 0 && uses(tag) <= uses(now)) {
     throw Misuse(fmt::format("this {} has been freed", word(kind)));

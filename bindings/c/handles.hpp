@@ -61,22 +61,16 @@ static_assert(sizeof(void*) == 8, "handles are numbers of 64 bits");
 // one slot.
 struct Slot {
   std::atomic<std::uint32_t> tag{0};
+  std::uint32_t next_free = 0;
   void* object = nullptr;  // null: free
 };
 
-inline constexpr std::uint32_t slots_in_chunk = 1024, most_chunks = 4096;
-// Chunks stay for ever, since an old handle may lead to any.
-extern std::array<std::atomic<Slot*>, most_chunks> chunks;
+// A million, of which the system provides the pages that are touched. They stay where they are, since an old
+// handle may lead to any.
+inline constexpr std::uint32_t most_slots = 1u << 20;
+extern constinit std::array<Slot, most_slots> slots;
 
-// Returns the slot with this index, or null if there has been none.
-inline Slot* slot_at(std::uint32_t index) {
-  if (index >= slots_in_chunk * most_chunks) return nullptr;
-  // Acquire pairs with the release in `add`: the chunk's slots are there.
-  Slot* const chunk = chunks[index / slots_in_chunk].load(std::memory_order_acquire);
-  return chunk == nullptr ? nullptr : chunk + index % slots_in_chunk;
-}
-
-// Keeps an object. Returns its handle. Throws Error{out_of_memory} where there are four million.
+// Keeps an object. Returns its handle. Throws Error{out_of_memory} where there are a million.
 std::uint64_t add(Kind kind, void* object);
 // Makes the handle a stale one.
 void remove(std::uint64_t handle);
@@ -92,12 +86,12 @@ template <class Handle>
 typename HandleOf<Handle>::Object& object(Handle* handle) {
   const std::uint64_t value = number(handle);
   const auto tag = static_cast<std::uint32_t>(value >> 32);
-  const Slot* const slot = slot_at(static_cast<std::uint32_t>(value));
+  const auto index = static_cast<std::uint32_t>(value);
   const bool is_kind = (tag & 15u) == static_cast<std::uint32_t>(HandleOf<Handle>::kind);
   // Acquire pairs with the release in `add`, if another thread has passed the handle on: the object is there.
-  if (slot == nullptr || !is_kind || slot->tag.load(std::memory_order_acquire) != tag) [[unlikely]]
+  if (index >= most_slots || !is_kind || slots[index].tag.load(std::memory_order_acquire) != tag) [[unlikely]]
     fail_handle(HandleOf<Handle>::kind, value);
-  return *static_cast<typename HandleOf<Handle>::Object*>(slot->object);
+  return *static_cast<typename HandleOf<Handle>::Object*>(slots[index].object);
 }
 
 // Makes an object of these arguments, and a handle for it.

@@ -75,7 +75,7 @@ static tca_status stale_ones(tca_world* world) {
   return tca_window_free(other);
 }
 
-// Handles come from a table that grows.
+// Many at a time, each with a handle of its own, in and out of order.
 static tca_status many(tca_world* world) {
   enum { COUNT = 3000 };
   static tca_chain* chains[COUNT];
