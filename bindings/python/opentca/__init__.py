@@ -1,0 +1,58 @@
+"""Ranks write straight into each other's memory: `import opentca as tca`.
+
+    with tca.World() as world:                        # one rank of `tca run -n 4 -- python prog.py`
+        u = world.zeros((n + 2, n + 2), "f8")         # an array that the other ranks can put into
+        chain = world.chain("edge")
+        chain.put(u.on(right)[1:-1, 0], u[1:-1, -2])  # declared once
+        chain.expect(left)
+        chain.commit()
+        for step in range(steps):
+            chain.start()
+            ...                                       # overlaps
+            chain.wait()
+
+docs/guide.md, "In Python", explains more.
+"""
+
+import atexit as _atexit
+import os as _os
+import sys as _sys
+from pathlib import Path as _Path
+
+from . import errors
+from ._core import (
+    AllGather,
+    AllReduce,
+    AllToAll,
+    Barrier,
+    Broadcast,
+    Chain,
+    Collective,
+    Grid,
+    Halo,
+    ReduceScatter,
+    Remote,
+    Window,
+    World,
+    __version__,
+    _close_all,
+    run_threads,
+)
+from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
+
+__all__ = [
+    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "DeviceFailed", "Error", "Grid",
+    "Halo", "Incompatible", "InvalidArgument", "OutOfMemory", "RankLost", "ReduceScatter", "Refused", "Remote", "TimedOut",
+    "Window", "World", "errors", "run_threads", "__version__",
+]  # fmt: skip
+
+# Modelled machines that came with the package; those of the environment are looked for first.
+_machines = _Path(__file__).resolve().parent / "share" / "opentca" / "machines"
+if _machines.is_dir():
+    _os.environ["OPENTCA_MACHINES"] = ":".join(filter(None, (_os.environ.get("OPENTCA_MACHINES"), str(_machines))))
+
+
+@_atexit.register
+def _leave() -> None:
+    """Closes what is open, before modules are taken apart. Partners hear of an exception that nobody caught."""
+    _close_all(getattr(_sys, "last_type", None) is not None)

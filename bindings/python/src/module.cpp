@@ -1,0 +1,23 @@
+// The module opentca._core: the library's classes, directly over tca/raw.hpp.
+#include <nanobind/nanobind.h>
+
+#include "chain.hpp"
+#include "collective.hpp"
+#include "errors.hpp"
+#include "halo.hpp"
+#include "window.hpp"
+#include "world.hpp"
+
+NB_MODULE(_core, module) {
+  namespace python = opentca_python;
+  // Worlds that are still open when the interpreter ends are the system's to clear up.
+  nanobind::set_leak_warnings(false);
+  python::translate_errors();
+  python::bind_windows(module);
+  python::bind_chains(module);
+  python::bind_worlds(module);
+  python::bind_halos(module);
+  python::bind_collectives(module);
+  module.attr("__version__") = tca::library_version();
+  module.def("_close_all", &python::Place::close_all, nanobind::arg("failed"));
+}
