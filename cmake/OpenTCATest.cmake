@@ -2,7 +2,8 @@
 # one whose needs this machine lacks is still there, under its own name, and counted as skipped.
 #
 #   opentca_add_gtest(name SOURCES ... LABELS ... [LIBS ...] [RANKS n] [TIMEOUT seconds] [ENVIRONMENT A=b ...])
-#   opentca_add_unittest(name SCRIPT file.py LABELS ... [RANKS n] [TIMEOUT seconds] [RESOURCE_LOCK what] [ENVIRONMENT A=b ...])
+#   opentca_add_unittest(name SCRIPT file.py LABELS ... [RANKS n] [TIMEOUT seconds] [RESOURCE_LOCK what] [INTERPRETER python]
+#                        [ENVIRONMENT A=b ...])
 #   opentca_add_compile_fail(name SOURCE file EXPECT "regex"), opentca_add_compile_well(name)
 #   opentca_skip_test(name "why" LABELS ...)
 include(GoogleTest)
@@ -130,10 +131,13 @@ endfunction()
 
 # A script of Python's unittest, each method a test of its own.
 function(opentca_add_unittest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;RANKS;TIMEOUT;RESOURCE_LOCK" "LABELS;ENVIRONMENT")
-  if(NOT Python3_FOUND)
-    opentca_skip_test(${name} "Python 3 is not on this machine" LABELS ${arg_LABELS})
-    return()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;RANKS;TIMEOUT;RESOURCE_LOCK;INTERPRETER" "LABELS;ENVIRONMENT")
+  if(NOT arg_INTERPRETER)
+    if(NOT Python3_FOUND)
+      opentca_skip_test(${name} "Python 3 is not on this machine" LABELS ${arg_LABELS})
+      return()
+    endif()
+    set(arg_INTERPRETER Python3::Interpreter)
   endif()
   # Passing an empty value on would unset it, which newer CMakes warn of.
   opentca_default_arguments()
@@ -145,7 +149,7 @@ function(opentca_add_unittest name)
       set(class ${CMAKE_MATCH_1})
     elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
       set(test ${name}.${class}.${CMAKE_MATCH_1})
-      add_test(NAME ${test} COMMAND Python3::Interpreter -B ${arg_SCRIPT} -v ${class}.${CMAKE_MATCH_1})
+      add_test(NAME ${test} COMMAND ${arg_INTERPRETER} -B ${arg_SCRIPT} -v ${class}.${CMAKE_MATCH_1})
       opentca_test_defaults(
         ${test} LABELS ${arg_LABELS} RANKS ${arg_RANKS} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${arg_ENVIRONMENT})
       set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "OK \\(skipped=1\\)"

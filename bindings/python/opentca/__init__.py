@@ -36,6 +36,7 @@ from ._core import (
     World,
     __version__,
     _close_all,
+    _rank_of_process,
     run_threads,
 )
 from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
@@ -50,6 +51,20 @@ __all__ = [
 _machines = _Path(__file__).resolve().parent / "share" / "opentca" / "machines"
 if _machines.is_dir():
     _os.environ["OPENTCA_MACHINES"] = ":".join(filter(None, (_os.environ.get("OPENTCA_MACHINES"), str(_machines))))
+
+_show = _sys.excepthook
+
+
+def _show_once(kind, error, traceback):
+    """Shows what ended a job once: by the rank on which it happened, or the launcher, and not by all that hear of it."""
+    rank, size = _rank_of_process()
+    heard = isinstance(error, RankLost) and any(str(error).startswith(f"rank {lost} failed") for lost in error.missing)
+    interrupted = isinstance(error, KeyboardInterrupt) and size > 1 and rank > 0
+    if not heard and not interrupted:
+        _show(kind, error, traceback)
+
+
+_sys.excepthook = _show_once
 
 
 @_atexit.register

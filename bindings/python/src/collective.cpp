@@ -158,7 +158,7 @@ void make(Of<kind>* self, const WorldObject& of, const Asked& asked) {
   }
   request.type = element.type;
   request.element_bytes = element.bytes;
-  request.count = whole(shape).elements();
+  if (kind != Kind::barrier) request.count = whole(shape).elements();
   if (kind == Kind::all_reduce || kind == Kind::reduce_scatter) {
     nb::object dtype = asked.dtype;
     if (!source.is_none()) dtype = source.attr("dtype");

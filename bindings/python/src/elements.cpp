@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "interpreter.hpp"
 #include "tca/error.hpp"
 
 namespace opentca_python {
@@ -42,25 +43,25 @@ ElementType element_type(nb::handle dtype) {
     if (auto type = known(nb::borrow<nb::str>(dtype).c_str())) return *type;
   }
   const nb::object described = nb::module_::import_("numpy").attr("dtype")(dtype);
-  const auto text = [&](const char* attribute) { return std::string(nb::str(described.attr(attribute)).c_str()); };
+  const auto words = [&](const char* attribute) { return text(nb::object(described.attr(attribute))); };
   if (nb::cast<bool>(described.attr("isnative"))) {
-    if (auto type = known(text("kind") + text("itemsize"))) return *type;
+    if (auto type = known(words("kind") + words("itemsize"))) return *type;
   }
   const auto bytes = nb::cast<std::size_t>(described.attr("itemsize"));
   if (nb::cast<bool>(described.attr("hasobject")) || bytes == 0) {
     throw tca::Error(tca::Errc::invalid_argument,
-                     "a window of " + text("name") + ": its elements would mean nothing to another rank");
+                     "a window of " + words("name") + ": its elements would mean nothing to another rank");
   }
   // What NumPy exports knows its format, structures and foreign byte orders included.
   const nb::object empty = nb::module_::import_("numpy").attr("empty")(1, described);
   const nb::object view = nb::steal(PyMemoryView_FromObject(empty.ptr()));
   if (!view.is_valid()) {
     PyErr_Clear();
-    throw tca::Error(tca::Errc::invalid_argument, "a window of " + text("name") +
+    throw tca::Error(tca::Errc::invalid_argument, "a window of " + words("name") +
                                                       ": Python's buffers have no such elements; take integers of their "
                                                       "size, and array.view(...)");
   }
-  return {bytes, std::string(nb::str(view.attr("format")).c_str()), tca::DataType::other};
+  return {bytes, text(nb::object(view.attr("format"))), tca::DataType::other};
 }
 
 }  // namespace opentca_python

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "interpreter.hpp"
+
 namespace opentca_python {
 
 namespace {
@@ -40,7 +42,7 @@ void translate_errors() {
 std::optional<tca::Error> library_error(const nb::python_error& error) {
   const nb::object value = nb::borrow(error.value());
   if (!nb::isinstance(value, classes().attr("Error"))) return std::nullopt;
-  return tca::Error(static_cast<tca::Errc>(nb::cast<int>(value.attr("exit_code"))), nb::str(value).c_str());
+  return tca::Error(static_cast<tca::Errc>(nb::cast<int>(value.attr("exit_code"))), text(value));
 }
 
 }  // namespace opentca_python

@@ -3,13 +3,18 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 
 #include "membership.hpp"
 
 namespace opentca_python {
 
 namespace nb = nanobind;
+
+/// What str() makes of an object.
+std::string text(nb::handle object);
 
 /// Calls `f` without the interpreter's lock; for calls that block.
 template <class F>

@@ -31,6 +31,12 @@ World World::from_mpi<Mpi4pyComm>(Mpi4pyComm comm, const WorldOptions& options) 
 
 namespace opentca_python {
 
+std::string text(nb::handle object) {
+  const nb::object words = nb::steal(PyObject_Str(object.ptr()));
+  if (!words.is_valid()) throw nb::python_error();
+  return nb::cast<std::string>(words);
+}
+
 std::chrono::nanoseconds nanoseconds_of(double seconds) {
   if (std::isnan(seconds) || seconds < 0) {
     throw tca::Error(tca::Errc::invalid_argument, "a time of " + std::to_string(seconds) + " s cannot be");
@@ -75,7 +81,7 @@ tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
   const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   const auto address = nb::cast<std::uintptr_t>(mpi.attr("_addressof")(comm));
   const auto bytes = nb::cast<std::size_t>(mpi.attr("_sizeof")(comm));
-  const std::string vendor(nb::str(mpi.attr("get_vendor")()[0]).c_str());
+  const std::string vendor = text(nb::object(mpi.attr("get_vendor")()[0]));
   return without_lock([&] {
     return tca::World::from_mpi(tca::Mpi4pyComm{reinterpret_cast<const void*>(address), bytes, vendor.c_str()},
                                 options);
@@ -86,7 +92,7 @@ tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
 tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
   const nb::object host = nb::module_::import_("socket").attr("gethostname")();
   std::set<std::string> hosts;
-  for (nb::handle name : nb::object(comm.attr("allgather")(host))) hosts.insert(nb::str(name).c_str());
+  for (nb::handle name : nb::object(comm.attr("allgather")(host))) hosts.insert(text(name));
   if (hosts.size() > 1) {
     throw tca::Error(tca::Errc::invalid_argument,
                      "World(comm=...): the ranks are on " + std::to_string(hosts.size()) +
@@ -96,16 +102,18 @@ tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
   const auto rank = nb::cast<int>(comm.attr("Get_rank")());
   const auto size = nb::cast<int>(comm.attr("Get_size")());
   const nb::object drawn = nb::module_::import_("secrets").attr("token_hex")(8);
-  const std::string key(nb::str(comm.attr("bcast")(drawn)).c_str());
+  const std::string key = text(nb::object(comm.attr("bcast")(drawn)));
   return without_lock([&] { return tca::World::join(rank, size, key, options); });
 }
 #endif
 
+std::pair<int, int> last_rank{0, 1};
+
 // What a rank that is a thread throws, so that the others hear of it in one line.
 [[noreturn]] void pass_on(const nb::python_error& error) {
   if (auto ours = library_error(error)) throw *ours;
-  const std::string type(nb::str(error.type().attr("__name__")).c_str());
-  const std::string what(nb::str(error.value()).c_str());
+  const std::string type = text(nb::object(error.type().attr("__name__")));
+  const std::string what = text(error.value());
   throw std::runtime_error(what.empty() ? type : type + ": " + what);
 }
 
@@ -125,8 +133,11 @@ std::shared_ptr<Place> come_up(nb::kwargs& given) {
   tca::World world = !comm.is_none() ? of_communicator(comm, options)
                      : by_key        ? without_lock([&] { return tca::World::join(rank, size, key, options); })
                                      : without_lock([&] { return tca::World::init(options); });
+  last_rank = {world.rank(), world.size()};
   return std::make_shared<Place>(std::move(world), false);
 }
+
+std::pair<int, int> rank_of_process() { return last_rank; }
 
 nb::list run_threads(int ranks, nb::object body, nb::kwargs given) {
   const tca::WorldOptions options = world_options(given, "run_threads");

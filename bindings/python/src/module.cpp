@@ -1,10 +1,12 @@
 // The module opentca._core: the library's classes, directly over tca/raw.hpp.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 
 #include "chain.hpp"
 #include "collective.hpp"
 #include "errors.hpp"
 #include "halo.hpp"
+#include "launch.hpp"
 #include "window.hpp"
 #include "world.hpp"
 
@@ -19,5 +21,6 @@ NB_MODULE(_core, module) {
   python::bind_halos(module);
   python::bind_collectives(module);
   module.attr("__version__") = tca::library_version();
+  module.def("_rank_of_process", &python::rank_of_process);
   module.def("_close_all", &python::Place::close_all, nanobind::arg("failed"));
 }

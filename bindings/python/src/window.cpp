@@ -190,7 +190,7 @@ LocalPart local_part(const Place& place, nb::handle array, std::size_t element_b
   const Buffer buffer(array, PyBUF_STRIDES);
   if (!buffer.valid()) {
     PyErr_Clear();
-    const std::string type(nb::str(array.type().attr("__name__")).c_str());
+    const std::string type = text(nb::object(array.type().attr("__name__")));
     throw tca::Error(tca::Errc::invalid_argument,
                      "Chain.put: the source is a " + type + ", and neither a window nor a slice of one");
   }
@@ -204,7 +204,7 @@ LocalPart local_part(const Place& place, nb::handle array, std::size_t element_b
                            "World.view(window)"
                          : "Chain.put: the source lies in no window of this world, so the other rank cannot take it "
                            "from there. Put slices of a window, such as u[1:-1, 0] of u = world.zeros(...), and no "
-                           "copies of them");
+                           "copies of them; a single element is the slice u[3:4]");
   }
   const auto size = static_cast<std::int64_t>(window->element().bytes);
   if (static_cast<std::int64_t>(bytes) != size) {

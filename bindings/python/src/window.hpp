@@ -23,7 +23,10 @@ class WindowObject final : public Member {
 
   void drop() override;
 
-  tca::raw::Window& window() { return present(*this, window_, "window"); }
+  tca::raw::Window& window() {
+    if (closed_) place()->require_open("window");
+    return present(*this, window_, "window");
+  }
   const ElementType& element() const { return element_; }
   const std::vector<std::int64_t>& shape() const { return mine_.shape; }
   const std::vector<std::int64_t>& shape_on(int rank) const;
