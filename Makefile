@@ -1,6 +1,6 @@
 # One command each for what people do here; CMakeLists.txt and CMakePresets.json do the building.
 .DEFAULT_GOAL := help
-.PHONY: help build run check test sanitize docs clean
+.PHONY: help build run check test python sanitize docs clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
@@ -14,6 +14,7 @@ help:
 	@echo "make build     set up and build everything: build/release/bin/tca (CUDA=OFF leaves GPU code out)"
 	@echo "make check     build what the quick tests take, and run those: for while you write"
 	@echo "make test      set up, build, and run every test"
+	@echo "make python    set up, build and test the Python package (pip install . installs it)"
 	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
 	@echo "               those whose ranks are threads under ThreadSanitizer"
 	@echo "make docs      the pages and a reference of the headers as a site: build/docs/html"
@@ -43,6 +44,13 @@ test:
 	@scripts/setup.sh test
 	@scripts/build.sh --cuda CHECK release
 	@scripts/test.sh release
+	@scripts/build.sh python opentca_python_tests
+	@scripts/test.sh python
+
+python:
+	@scripts/setup.sh python
+	@scripts/build.sh python opentca_python_tests
+	@scripts/test.sh python
 
 sanitize:
 	@scripts/setup.sh test

@@ -6,5 +6,9 @@ test_packages="python3=python3 gcc=gcc spin=spin strace=strace libgtest-dev libr
 ildg_packages="libpugixml-dev"
 mpi_packages="mpirun=openmpi-bin mpicc:mpi.h=libopenmpi-dev"
 optional_packages="pkg-config=pkg-config gdb=gdb ip=iproute2 libhwloc-dev libbenchmark-dev python3-matplotlib python3-scipy"
+python_packages="python3-venv python3-dev"
+# From PyPI, into build/venv: what builds and tests the Python package, and MPI's peer where an MPI is.
+pypi_packages="nanobind scikit-build-core numpy"
+pypi_mpi_packages="mpi4py"
 docs_packages="python3=python3 doxygen=doxygen python3-sphinx python3-myst-parser python3-breathe furo"
 lint_packages="clang-format-14=clang-format-14 clang-tidy-14=clang-tidy-14"

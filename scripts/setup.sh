@@ -2,6 +2,7 @@
 # Installs what is missing on Debian or Ubuntu, or says what to type.
 #   setup.sh build   what `make run` needs, and a try at an MPI
 #   setup.sh test    what `make test` needs as well, and a try at what else is optional
+#   setup.sh python  what the Python package is built from, in the virtual environment build/venv
 #   setup.sh docs    what `make docs` needs
 #   setup.sh lint    what scripts/lint.sh needs
 set -u
@@ -74,6 +75,19 @@ attempt() {
   fi
 }
 
+# Makes build/venv and fills it from PyPI; without a network the package is left out. As attempt, once a build tree.
+attempt_venv() {
+  local venv="$here/../build/venv" tried="$here/../build/.venv-tried" packages=$pypi_packages
+  if "$venv/bin/python" -c 'import nanobind, scikit_build_core, numpy' 2> /dev/null || [ -e "$tried" ]; then return 0; fi
+  mkdir -p "$here/../build" && touch "$tried"
+  if command -v mpirun > /dev/null; then packages="$packages $pypi_mpi_packages"; fi
+  echo "setup: trying to make build/venv with $packages"
+  # shellcheck disable=SC2086
+  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet $packages; } > "$tried" 2>&1; then
+    echo "setup: going on without the Python package (why: build/.venv-tried)"
+  fi
+}
+
 if [ -n "${OPENTCA_SKIP_SETUP:-}" ]; then exit 0; fi
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not Debian or Ubuntu; going on with what is here. Needed are a C++20 compiler, CMake 3.25, fmt,"
@@ -93,6 +107,13 @@ case ${1:-} in
     attempt ildg $ildg_packages
     attempt mpi $mpi_packages
     attempt optional $optional_packages
+    attempt python $python_packages
+    attempt_venv
+    ;;
+  python)
+    require $build_packages
+    attempt python $python_packages
+    attempt_venv
     ;;
   docs)
     require $docs_packages
@@ -101,7 +122,7 @@ case ${1:-} in
     require $lint_packages
     ;;
   *)
-    echo "usage: setup.sh build|test|docs|lint" >&2
+    echo "usage: setup.sh build|test|python|docs|lint" >&2
     exit 2
     ;;
 esac

@@ -34,7 +34,7 @@ LAYERS = [
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp",
     ],
     ["include/tca/tca.hpp include/tca/raw.hpp include/tca/mpi.hpp"],
-    ["apps", "examples", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
+    ["apps", "examples", "bindings/python", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
     ["bench"],
     ["cli"],
     ["apps/himeno/cli", "apps/qcd/cli"],

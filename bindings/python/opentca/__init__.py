@@ -18,6 +18,7 @@ import atexit as _atexit
 import os as _os
 import sys as _sys
 from pathlib import Path as _Path
+from types import TracebackType as _TracebackType
 
 from . import errors
 from ._core import (
@@ -34,9 +35,9 @@ from ._core import (
     Remote,
     Window,
     World,
-    __version__,
     _close_all,
     _rank_of_process,
+    _version,
     run_threads,
 )
 from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
@@ -47,6 +48,8 @@ __all__ = [
     "Window", "World", "errors", "run_threads", "__version__",
 ]  # fmt: skip
 
+__version__: str = _version
+
 # Modelled machines that came with the package; those of the environment are looked for first.
 _machines = _Path(__file__).resolve().parent / "share" / "opentca" / "machines"
 if _machines.is_dir():
@@ -55,7 +58,9 @@ if _machines.is_dir():
 _show = _sys.excepthook
 
 
-def _show_once(kind, error, traceback):
+def _show_once(
+    kind: type[BaseException], error: BaseException, traceback: _TracebackType | None
+) -> None:
     """Shows what ended a job once: by the rank on which it happened, or the launcher, and not by all that hear of it."""
     rank, size = _rank_of_process()
     heard = isinstance(error, RankLost) and any(str(error).startswith(f"rank {lost} failed") for lost in error.missing)

@@ -20,7 +20,7 @@ NB_MODULE(_core, module) {
   python::bind_worlds(module);
   python::bind_halos(module);
   python::bind_collectives(module);
-  module.attr("__version__") = tca::library_version();
+  module.attr("_version") = tca::library_version();
   module.def("_rank_of_process", &python::rank_of_process);
   module.def("_close_all", &python::Place::close_all, nanobind::arg("failed"));
 }

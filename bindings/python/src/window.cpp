@@ -69,7 +69,11 @@ class Buffer {
   bool valid_;
 };
 
-nb::object as_array(nb::handle window) { return nb::module_::import_("numpy").attr("asarray")(window); }
+nb::object as_array(nb::handle window) {
+  // Looked up once, and kept for good, as modules are.
+  static const nb::handle convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
+  return convert(window);
+}
 
 }  // namespace
 
