@@ -58,9 +58,7 @@ if _machines.is_dir():
 _show = _sys.excepthook
 
 
-def _show_once(
-    kind: type[BaseException], error: BaseException, traceback: _TracebackType | None
-) -> None:
+def _show_once(kind: type[BaseException], error: BaseException, traceback: _TracebackType | None) -> None:
     """Shows what ended a job once: by the rank on which it happened, or the launcher, and not by all that hear of it."""
     rank, size = _rank_of_process()
     heard = isinstance(error, RankLost) and any(str(error).startswith(f"rank {lost} failed") for lost in error.missing)

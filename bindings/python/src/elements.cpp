@@ -20,19 +20,27 @@ struct Known {
 using enum tca::DataType;
 
 constexpr std::array known_types{
-    Known{"f8", "float64", "d", 8, float64},      Known{"f4", "float32", "f", 4, float32},
-    Known{"f2", "float16", "e", 2, other},        Known{"i1", "int8", "b", 1, int8},
-    Known{"i2", "int16", "h", 2, int16},          Known{"i4", "int32", "i", 4, int32},
-    Known{"i8", "int64", "q", 8, int64},          Known{"u1", "uint8", "B", 1, uint8},
-    Known{"u2", "uint16", "H", 2, uint16},        Known{"u4", "uint32", "I", 4, uint32},
-    Known{"u8", "uint64", "Q", 8, uint64},        Known{"c8", "complex64", "Zf", 8, other},
-    Known{"c16", "complex128", "Zd", 16, other},  Known{"b1", "bool", "?", 1, other},
+    Known{"f8", "float64", "d", 8, float64},
+    Known{"f4", "float32", "f", 4, float32},
+    Known{"f2", "float16", "e", 2, other},
+    Known{"i1", "int8", "b", 1, int8},
+    Known{"i2", "int16", "h", 2, int16},
+    Known{"i4", "int32", "i", 4, int32},
+    Known{"i8", "int64", "q", 8, int64},
+    Known{"u1", "uint8", "B", 1, uint8},
+    Known{"u2", "uint16", "H", 2, uint16},
+    Known{"u4", "uint32", "I", 4, uint32},
+    Known{"u8", "uint64", "Q", 8, uint64},
+    Known{"c8", "complex64", "Zf", 8, other},
+    Known{"c16", "complex128", "Zd", 16, other},
+    Known{"b1", "bool", "?", 1, other},
     Known{"f16", "longdouble", "g", sizeof(long double), long_double},
 };
 
 std::optional<ElementType> known(std::string_view name) {
   for (const Known& type : known_types)
-    if (name == type.brief || name == type.name) return ElementType{type.bytes, std::string(type.format), type.type};
+    if (name == type.brief || name == type.name)
+      return ElementType{type.bytes, std::string(type.format), type.type};
   return std::nullopt;
 }
 
@@ -57,9 +65,10 @@ ElementType element_type(nb::handle dtype) {
   const nb::object view = nb::steal(PyMemoryView_FromObject(empty.ptr()));
   if (!view.is_valid()) {
     PyErr_Clear();
-    throw tca::Error(tca::Errc::invalid_argument, "a window of " + words("name") +
-                                                      ": Python's buffers have no such elements; take integers of their "
-                                                      "size, and array.view(...)");
+    throw tca::Error(tca::Errc::invalid_argument,
+                     "a window of " + words("name") +
+                         ": Python's buffers have no such elements; take integers of their "
+                         "size, and array.view(...)");
   }
   return {bytes, text(nb::object(view.attr("format"))), tca::DataType::other};
 }

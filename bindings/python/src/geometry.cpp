@@ -64,15 +64,16 @@ tca::Layout layout_of(const std::vector<Axis>& axes, bool split_runs, const char
   }
   if (loops.size() > tca::Layout::max_loops) {
     refuse(std::string(side) + ": axis " + std::to_string(axes.front().number) +
-           " would be a fourth loop around the contiguous elements, and a layout has three. Put it slice by slice");
+           " would be a fourth loop around the contiguous elements, and a layout has three. Put it slice by "
+           "slice");
   }
   for (std::size_t i = axes.size(); i-- > 1;) {
     const Axis& inner = axes[i];
     const Axis& outer = axes[i - 1];
     if (outer.pitch <= (inner.count - 1) * inner.pitch) {
-      refuse(std::string(side) + ": axis " + std::to_string(outer.number) + " (" + std::to_string(outer.pitch) +
-             " elements from one to the next) runs within axis " + std::to_string(inner.number) +
-             ", which a layout cannot, unless the other array does the same");
+      refuse(std::string(side) + ": axis " + std::to_string(outer.number) + " (" +
+             std::to_string(outer.pitch) + " elements from one to the next) runs within axis " +
+             std::to_string(inner.number) + ", which a layout cannot, unless the other array does the same");
     }
   }
   return tca::nested(run, loops);
@@ -96,10 +97,12 @@ Geometry whole(std::vector<std::int64_t> shape) {
 }
 
 Geometry indexed(const Geometry& array, nb::handle index) {
-  const nb::tuple items = nb::isinstance<nb::tuple>(index) ? nb::borrow<nb::tuple>(index) : nb::make_tuple(index);
+  const nb::tuple items =
+      nb::isinstance<nb::tuple>(index) ? nb::borrow<nb::tuple>(index) : nb::make_tuple(index);
   const std::size_t axes = array.shape.size();
   std::size_t named = 0;
-  for (nb::handle item : items) if (item.ptr() != Py_Ellipsis) ++named;
+  for (nb::handle item : items)
+    if (item.ptr() != Py_Ellipsis) ++named;
   if (named > axes || items.size() > named + 1) {
     PyErr_Format(PyExc_IndexError, "%zu indices for an array of %zu dimensions", named, axes);
     throw nb::python_error();

@@ -51,8 +51,8 @@ std::vector<tca::GhostWidth> widths(nb::handle given, std::size_t dims) {
 tca::Grid::Coordinates coordinates(const tca::Grid& grid, const std::vector<int>& numbers, const char* call) {
   if (static_cast<int>(numbers.size()) != grid.dims()) {
     throw tca::Error(tca::Errc::invalid_argument, std::string(call) + ": " + std::to_string(numbers.size()) +
-                                                      " numbers for a grid of " + std::to_string(grid.dims()) +
-                                                      " dimensions");
+                                                      " numbers for a grid of " +
+                                                      std::to_string(grid.dims()) + " dimensions");
   }
   tca::Grid::Coordinates all{};
   std::copy(numbers.begin(), numbers.end(), all.begin());
@@ -65,51 +65,63 @@ nb::tuple of_dims(const tca::Grid& grid, const tca::Grid::Coordinates& numbers) 
 
 void bind_grids(nb::module_& module) {
   nb::class_<tca::Grid>(module, "Grid", "A process grid of one to seven dimensions, in row-major order.")
-      .def("__init__",
-           [](tca::Grid* self, int ranks, std::vector<int> shape, std::vector<bool> periodic, const Numbers& extents) {
-             new (self) tca::Grid(ranks, std::move(shape), std::move(periodic), extents);
-           },
-           "ranks"_a, "shape"_a, "periodic"_a = std::vector<bool>{}, "extents"_a = Numbers{},
-           "A grid of `shape` ranks; zeros are chosen, for an array of `extents` elements.")
-      .def_static("choose",
-                  [](int ranks, const Numbers& extents, std::vector<bool> periodic) {
-                    return tca::Grid::choose(ranks, extents, std::move(periodic));
-                  },
-                  "ranks"_a, "extents"_a, "periodic"_a = std::vector<bool>{},
-                  "The grid whose busiest rank sends the least for the faces of an array of `extents` elements.")
+      .def(
+          "__init__",
+          [](tca::Grid* self, int ranks, std::vector<int> shape, std::vector<bool> periodic,
+             const Numbers& extents) {
+            new (self) tca::Grid(ranks, std::move(shape), std::move(periodic), extents);
+          },
+          "ranks"_a, "shape"_a, "periodic"_a = std::vector<bool>{}, "extents"_a = Numbers{},
+          "A grid of `shape` ranks; zeros are chosen, for an array of `extents` elements.")
+      .def_static(
+          "choose",
+          [](int ranks, const Numbers& extents, std::vector<bool> periodic) {
+            return tca::Grid::choose(ranks, extents, std::move(periodic));
+          },
+          "ranks"_a, "extents"_a, "periodic"_a = std::vector<bool>{},
+          "The grid whose busiest rank sends the least for the faces of an array of `extents` elements.")
       .def_prop_ro("dims", &tca::Grid::dims)
       .def_prop_ro("ranks", &tca::Grid::ranks)
-      .def_prop_ro("shape",
-                   [](const tca::Grid& self) {
-                     std::vector<int> shape;
-                     for (int dim = 0; dim < self.dims(); ++dim) shape.push_back(self.extent(dim));
-                     return nb::tuple(nb::cast(shape));
-                   },
-                   nb::sig("def shape(self) -> tuple[int, ...]"))
-      .def("coordinates", [](const tca::Grid& self, int rank) { return of_dims(self, self.coordinates(rank)); }, "rank"_a,
-           nb::sig("def coordinates(self, rank: int) -> tuple[int, ...]"))
-      .def("rank_at",
-           [](const tca::Grid& self, const std::vector<int>& at) {
-             return self.rank_at(coordinates(self, at, "Grid.rank_at"));
-           },
-           "coordinates"_a)
-      .def("neighbour",
-           [](const tca::Grid& self, int rank, const std::vector<int>& step) {
-             return self.neighbour(rank, coordinates(self, step, "Grid.neighbour"));
-           },
-           "rank"_a, "step"_a, "The rank that is `step` away; None past an end that is not periodic.")
-      .def("part",
-           [](const tca::Grid& self, int rank, int dim, std::int64_t elements) {
-             if (dim < 0 || dim >= self.dims())
-               throw tca::Error(tca::Errc::invalid_argument, "Grid.part: there is no dimension " + std::to_string(dim));
-             const tca::Range part = self.part(rank, dim, elements);
-             return nb::steal(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyRange_Type), "LL",
-                                                    static_cast<long long>(part.begin),
-                                                    static_cast<long long>(part.begin + part.size)));
-           },
-           "rank"_a, "dim"_a, "elements"_a, "The share of a rank when the elements of a dimension are dealt out evenly.",
-           nb::sig("def part(self, rank: int, dim: int, elements: int) -> range"))
-      .def("__repr__", [](const tca::Grid& self) { return "<opentca.Grid of " + self.describe() + " ranks>"; });
+      .def_prop_ro(
+          "shape",
+          [](const tca::Grid& self) {
+            std::vector<int> shape;
+            for (int dim = 0; dim < self.dims(); ++dim) shape.push_back(self.extent(dim));
+            return nb::tuple(nb::cast(shape));
+          },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def(
+          "coordinates",
+          [](const tca::Grid& self, int rank) { return of_dims(self, self.coordinates(rank)); }, "rank"_a,
+          nb::sig("def coordinates(self, rank: int) -> tuple[int, ...]"))
+      .def(
+          "rank_at",
+          [](const tca::Grid& self, const std::vector<int>& at) {
+            return self.rank_at(coordinates(self, at, "Grid.rank_at"));
+          },
+          "coordinates"_a)
+      .def(
+          "neighbour",
+          [](const tca::Grid& self, int rank, const std::vector<int>& step) {
+            return self.neighbour(rank, coordinates(self, step, "Grid.neighbour"));
+          },
+          "rank"_a, "step"_a, "The rank that is `step` away; None past an end that is not periodic.")
+      .def(
+          "part",
+          [](const tca::Grid& self, int rank, int dim, std::int64_t elements) {
+            if (dim < 0 || dim >= self.dims())
+              throw tca::Error(tca::Errc::invalid_argument,
+                               "Grid.part: there is no dimension " + std::to_string(dim));
+            const tca::Range part = self.part(rank, dim, elements);
+            return nb::steal(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyRange_Type), "LL",
+                                                   static_cast<long long>(part.begin),
+                                                   static_cast<long long>(part.begin + part.size)));
+          },
+          "rank"_a, "dim"_a, "elements"_a,
+          "The share of a rank when the elements of a dimension are dealt out evenly.",
+          nb::sig("def part(self, rank: int, dim: int, elements: int) -> range"))
+      .def("__repr__",
+           [](const tca::Grid& self) { return "<opentca.Grid of " + self.describe() + " ranks>"; });
 }
 
 void make_halo(HaloObject* self, const WorldObject& world, const std::string& name, const tca::Grid& grid,
@@ -136,47 +148,62 @@ void require_cell(const tca::Halo& halo, const Numbers& cell) {
 
 void bind_halos(nb::module_& module) {
   bind_grids(module);
-  auto halo = nb::class_<HaloObject>(
-      module, "Halo",
-      "The ghost cells of an N-dimensional array and their exchange. A field is a window of the shape `extents`.");
-  halo.def("__init__", &make_halo, "world"_a, "name"_a, "grid"_a, "interior"_a, nb::kw_only(), "width"_a = nb::none(),
-           "exchange"_a = nb::none(), "corners"_a = false, "guarded"_a = true, "time_limit"_a = nb::none(),
-           "channel"_a = "",
-           "Collective. `interior` is how many cells of each dimension this rank owns. `width` is how many ghosts there are, "
-           "and `exchange` how many of them are filled: a number, or for each dimension a number or (low, high).",
-           nb::sig("def __init__(self, world: World, name: str, grid: Grid, interior: collections.abc.Sequence[int], *, "
-                   "width: typing.Any = None, exchange: typing.Any = None, corners: bool = False, guarded: bool = True, "
+  auto halo = nb::class_<HaloObject>(module, "Halo",
+                                     "The ghost cells of an N-dimensional array and their exchange. A field "
+                                     "is a window of the shape `extents`.");
+  halo.def("__init__", &make_halo, "world"_a, "name"_a, "grid"_a, "interior"_a, nb::kw_only(),
+           "width"_a = nb::none(), "exchange"_a = nb::none(), "corners"_a = false, "guarded"_a = true,
+           "time_limit"_a = nb::none(), "channel"_a = "",
+           "Collective. `interior` is how many cells of each dimension this rank owns. `width` is how many "
+           "ghosts there are, "
+           "and `exchange` how many of them are filled: a number, or for each dimension a number or (low, "
+           "high).",
+           nb::sig("def __init__(self, world: World, name: str, grid: Grid, interior: "
+                   "collections.abc.Sequence[int], *, "
+                   "width: typing.Any = None, exchange: typing.Any = None, corners: bool = False, guarded: "
+                   "bool = True, "
                    "time_limit: float | None = None, channel: str = '') -> None"))
-      .def("add",
-           [](nb::handle_t<HaloObject> self, WindowObject& field, std::int64_t offset) {
-             auto& of = *nb::inst_ptr<HaloObject>(self);
-             if (field.place() != of.place()) {
-               throw tca::Error(tca::Errc::invalid_argument,
-                                "Halo.add: the window belongs to another world. A group sees one as World.view(window)");
-             }
-             of.step().add(field.window(), offset);
-             return self;
-           },
-           "field"_a, "offset"_a = 0, "Adds a field, which begins `offset` elements into the window.",
-           nb::sig("def add(self, field: Window, offset: int = 0) -> Halo"))
-      .def("commit", [](HaloObject& self) { auto& step = self.step(); without_lock([&] { step.commit(); }); },
-           "Collective. Raises Refused, with the same message on every rank, where their fields differ.")
-      .def_prop_ro("extents",
-                   [](HaloObject& self) {
-                     const auto extents = self.step().extents();
-                     return nb::tuple(nb::cast(Numbers(extents.begin(), extents.end())));
-                   },
-                   "The elements of each dimension of a field, ghosts included.",
-                   nb::sig("def extents(self) -> tuple[int, ...]"))
+      .def(
+          "add",
+          [](nb::handle_t<HaloObject> self, WindowObject& field, std::int64_t offset) {
+            auto& of = *nb::inst_ptr<HaloObject>(self);
+            if (field.place() != of.place()) {
+              throw tca::Error(
+                  tca::Errc::invalid_argument,
+                  "Halo.add: the window belongs to another world. A group sees one as World.view(window)");
+            }
+            of.step().add(field.window(), offset);
+            return self;
+          },
+          "field"_a, "offset"_a = 0, "Adds a field, which begins `offset` elements into the window.",
+          nb::sig("def add(self, field: Window, offset: int = 0) -> Halo"))
+      .def(
+          "commit",
+          [](HaloObject& self) {
+            auto& step = self.step();
+            without_lock([&] { step.commit(); });
+          },
+          "Collective. Raises Refused, with the same message on every rank, where their fields differ.")
+      .def_prop_ro(
+          "extents",
+          [](HaloObject& self) {
+            const auto extents = self.step().extents();
+            return nb::tuple(nb::cast(Numbers(extents.begin(), extents.end())));
+          },
+          "The elements of each dimension of a field, ghosts included.",
+          nb::sig("def extents(self) -> tuple[int, ...]"))
       .def_prop_ro("elements", [](HaloObject& self) { return self.step().elements(); })
-      .def_prop_ro("bytes", [](HaloObject& self) { return self.step().bytes(); },
-                   "The bytes of all fields that this rank sends in a step.")
-      .def("index",
-           [](HaloObject& self, const Numbers& cell) {
-             require_cell(self.step(), cell);
-             return self.step().index(std::span<const std::int64_t>(cell));
-           },
-           "cell"_a, "The offset of a cell in a field, in elements. The interior begins at 0, and -1 is a ghost.");
+      .def_prop_ro(
+          "bytes", [](HaloObject& self) { return self.step().bytes(); },
+          "The bytes of all fields that this rank sends in a step.")
+      .def(
+          "index",
+          [](HaloObject& self, const Numbers& cell) {
+            require_cell(self.step(), cell);
+            return self.step().index(std::span<const std::int64_t>(cell));
+          },
+          "cell"_a,
+          "The offset of a cell in a field, in elements. The interior begins at 0, and -1 is a ghost.");
   bind_steps<HaloObject>(halo);
 }
 

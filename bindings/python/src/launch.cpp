@@ -83,8 +83,8 @@ tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
   const auto bytes = nb::cast<std::size_t>(mpi.attr("_sizeof")(comm));
   const std::string vendor = text(nb::object(mpi.attr("get_vendor")()[0]));
   return without_lock([&] {
-    return tca::World::from_mpi(tca::Mpi4pyComm{reinterpret_cast<const void*>(address), bytes, vendor.c_str()},
-                                options);
+    return tca::World::from_mpi(
+        tca::Mpi4pyComm{reinterpret_cast<const void*>(address), bytes, vendor.c_str()}, options);
   });
 }
 #else
@@ -94,10 +94,11 @@ tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
   std::set<std::string> hosts;
   for (nb::handle name : nb::object(comm.attr("allgather")(host))) hosts.insert(text(name));
   if (hosts.size() > 1) {
-    throw tca::Error(tca::Errc::invalid_argument,
-                     "World(comm=...): the ranks are on " + std::to_string(hosts.size()) +
-                         " hosts, and this opentca was built without MPI. Build it with the MPI of mpi4py: pip install "
-                         "--no-binary opentca -C cmake.define.OPENTCA_WITH_MPI=ON opentca");
+    throw tca::Error(
+        tca::Errc::invalid_argument,
+        "World(comm=...): the ranks are on " + std::to_string(hosts.size()) +
+            " hosts, and this opentca was built without MPI. Build it with the MPI of mpi4py: pip install "
+            "--no-binary opentca -C cmake.define.OPENTCA_WITH_MPI=ON opentca");
   }
   const auto rank = nb::cast<int>(comm.attr("Get_rank")());
   const auto size = nb::cast<int>(comm.attr("Get_size")());
@@ -127,12 +128,13 @@ std::shared_ptr<Place> come_up(nb::kwargs& given) {
   const tca::WorldOptions options = world_options(given, "World");
   const bool by_key = rank != -1 || size != -1 || !key.empty();
   if (by_key && (!comm.is_none() || rank == -1 || size == -1 || key.empty())) {
-    throw tca::Error(tca::Errc::invalid_argument,
-                     "World(...): take comm, or all of rank, size and key, or neither where a launcher starts the ranks");
+    throw tca::Error(
+        tca::Errc::invalid_argument,
+        "World(...): take comm, or all of rank, size and key, or neither where a launcher starts the ranks");
   }
   tca::World world = !comm.is_none() ? of_communicator(comm, options)
-                     : by_key        ? without_lock([&] { return tca::World::join(rank, size, key, options); })
-                                     : without_lock([&] { return tca::World::init(options); });
+                     : by_key ? without_lock([&] { return tca::World::join(rank, size, key, options); })
+                              : without_lock([&] { return tca::World::init(options); });
   last_rank = {world.rank(), world.size()};
   return std::make_shared<Place>(std::move(world), false);
 }

@@ -49,8 +49,9 @@ void Place::enter(std::shared_ptr<Place> around, std::vector<int> ranks, std::un
 void Place::require_open(const char* what) const {
   if (world_.inherited()) {
     throw tca::Error(tca::Errc::invalid_argument,
-                     std::string(what) + ": this process was forked from the rank that it belongs to. Start ranks as "
-                                         "programs of their own (multiprocessing: the method \"spawn\")");
+                     std::string(what) +
+                         ": this process was forked from the rank that it belongs to. Start ranks as "
+                         "programs of their own (multiprocessing: the method \"spawn\")");
   }
   throw tca::Error(tca::Errc::invalid_argument,
                    std::string(what) + ": it is closed, or the world that it was made in is");

@@ -65,8 +65,8 @@ struct RemoteObject {
 };
 
 /// Collective. Makes a window with the part `shape` on this rank, of new memory or of an existing array's.
-nb::object make_window(const std::shared_ptr<Place>& place, nb::handle shape, nb::handle dtype, const std::string& name,
-                       nb::object existing);
+nb::object make_window(const std::shared_ptr<Place>& place, nb::handle shape, nb::handle dtype,
+                       const std::string& name, nb::object existing);
 
 /// The window of a world as a group sees it.
 nb::object view_window(const std::shared_ptr<Place>& place, WindowObject& window);
