@@ -77,14 +77,15 @@ attempt() {
 
 # Makes build/venv and fills it from PyPI; without a network the package is left out. As attempt, once a build tree.
 attempt_venv() {
-  local venv="$here/../build/venv" tried="$here/../build/.venv-tried" packages=$pypi_packages
+  local venv="$here/../build/venv" tried="$here/../build/.venv-tried"
   if "$venv/bin/python" -c 'import nanobind, scikit_build_core, numpy' 2> /dev/null || [ -e "$tried" ]; then return 0; fi
   mkdir -p "$here/../build" && touch "$tried"
-  if command -v mpirun > /dev/null; then packages="$packages $pypi_mpi_packages"; fi
-  echo "setup: trying to make build/venv with $packages"
+  echo "setup: trying to make build/venv with $pypi_packages"
   # shellcheck disable=SC2086
-  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet $packages; } > "$tried" 2>&1; then
+  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet $pypi_packages; } > "$tried" 2>&1; then
     echo "setup: going on without the Python package (why: build/.venv-tried)"
+  elif command -v mpirun > /dev/null; then
+    "$venv/bin/pip" install --quiet $pypi_mpi_packages >> "$tried" 2>&1 || echo "setup: going on without $pypi_mpi_packages"
   fi
 }
 
