@@ -36,28 +36,20 @@ std::vector<Axis> axes_of(const Geometry& array, const char* side) {
 }
 
 // Joins axes that lie together: whole rows below each other are one run.
-bool joins(const Axis& outer, const Axis& inner) { return outer.pitch == inner.count * inner.pitch; }
-
-bool contiguous(const std::vector<Axis>& axes) {
-  std::int64_t next = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    if (axis->pitch != next) return false;
-    next *= axis->count;
+void join(std::vector<Axis>& axes) {
+  for (std::size_t i = axes.size(); i-- > 1;) {
+    if (axes[i - 1].pitch != axes[i].count * axes[i].pitch) continue;
+    axes[i - 1].count *= axes[i].count;
+    axes[i - 1].pitch = axes[i].pitch;
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  return true;
 }
 
-void join(std::vector<Axis>& axes, std::size_t outer) {
-  axes[outer].count *= axes[outer + 1].count;
-  axes[outer].pitch = axes[outer + 1].pitch;
-  axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(outer) + 1);
-}
-
-tca::Layout layout_of(const std::vector<Axis>& axes, bool split_runs, const char* side) {
+tca::Layout layout_of(const std::vector<Axis>& axes, const char* side) {
   std::int64_t run = 1;
   std::vector<tca::Layout::Loop> loops;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    if (axis == axes.rbegin() && axis->pitch == 1 && !split_runs)
+    if (axis == axes.rbegin() && axis->pitch == 1)
       run = axis->count;
     else
       loops.push_back({axis->count, axis->pitch});
@@ -156,8 +148,8 @@ std::pair<tca::Layout, tca::Layout> layouts(const Geometry& to, const Geometry& 
   }
   if (to.elements() == 0) return {tca::block(0), tca::block(0)};
 
-  std::vector<Axis> target = axes_of(to, "target");
-  std::vector<Axis> source = axes_of(from, "source");
+  const std::vector<Axis> target = axes_of(to, "target");
+  const std::vector<Axis> source = axes_of(from, "source");
   // Which element goes where counts, not which goes first: arrays that are transposed alike are put as they lie.
   std::vector<std::size_t> order(source.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
@@ -168,29 +160,9 @@ std::pair<tca::Layout, tca::Layout> layouts(const Geometry& to, const Geometry& 
     sorted_target.push_back(target[axis]);
     sorted_source.push_back(source[axis]);
   }
-  target = std::move(sorted_target);
-  source = std::move(sorted_source);
-
-  // Where one side is a single block, the other need not have its loops.
-  const bool block = contiguous(target) || contiguous(source);
-  const auto joined = [&](std::vector<Axis>& axes, const std::vector<Axis>* other_side) {
-    for (std::size_t i = axes.size(); i-- > 1;) {
-      if (!joins(axes[i - 1], axes[i])) continue;
-      if (other_side != nullptr && !joins((*other_side)[i - 1], (*other_side)[i])) continue;
-      join(axes, i - 1);
-    }
-  };
-  if (block) {
-    joined(target, nullptr);
-    joined(source, nullptr);
-    return {layout_of(target, false, "target"), layout_of(source, false, "source")};
-  }
-  std::vector<Axis> target_alone = target;
-  joined(target, &source);
-  joined(source, &target_alone);
-  const auto single = [](const std::vector<Axis>& axes) { return axes.empty() || axes.back().pitch != 1; };
-  const bool split_runs = single(target) || single(source);
-  return {layout_of(target, split_runs, "target"), layout_of(source, split_runs, "source")};
+  join(sorted_target);
+  join(sorted_source);
+  return {layout_of(sorted_target, "target"), layout_of(sorted_source, "source")};
 }
 
 std::string describe(const std::vector<std::int64_t>& shape) {

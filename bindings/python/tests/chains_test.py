@@ -36,6 +36,7 @@ class Slices(unittest.TestCase):
         self.check((30,), s(2, 26), (4, 6), lambda v: v.reshape(24))
         self.check((4, 6), (s(None), s(None)), (4, 6), whole)
         self.check((3, 4, 5, 6), (s(1, 3), s(1, 3), s(1, 4), s(1, 4)), (2, 2, 3, 3), whole)
+        self.check((2, 3, 8), (..., s(0, 4)), (2, 5, 4), lambda v: v[:, :3])  # other axes lie together on each side
         self.check((12, 5), (s(0, 12, 3), s(0, 5, 2)), (4, 9), lambda v: v[:, ::4])
 
     def test_arrays_that_are_transposed_alike(self):
