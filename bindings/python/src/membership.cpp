@@ -34,6 +34,13 @@ Member::Member(std::shared_ptr<Place> place, Kind kind) : place_(std::move(place
 Member::~Member() { place_->members_.erase(this); }
 
 Place::Place(tca::World world, bool threads) : world_(std::move(world)), threads_(threads) {
+  const std::string described = (*world_).describe();
+  if (described.find("cuda", described.rfind(", fabric ")) != std::string::npos) {
+    throw tca::Error(
+        tca::Errc::invalid_argument,
+        "World: this one's windows lie on GPUs, where Python cannot show them as arrays yet. Take the "
+        "fabric shm, mpi, shm+mpi or sim");
+  }
   watch_forks();
   places().insert(this);
 }

@@ -70,7 +70,7 @@ class Member {
 
 class Place {
  public:
-  /// `threads`: the ranks are threads of this process, which need the interpreter's lock in turn.
+  /// Throws Error{invalid_argument} for a world whose windows the host cannot read. `threads`: the ranks are threads of this process, which need the interpreter's lock in turn.
   Place(tca::World world, bool threads);
   ~Place();
 
