@@ -17,6 +17,7 @@ docs/guide.md, "In Python", explains more.
 import atexit as _atexit
 import os as _os
 import sys as _sys
+import time as _time
 from pathlib import Path as _Path
 from types import TracebackType as _TracebackType
 
@@ -63,7 +64,9 @@ def _show_once(kind: type[BaseException], error: BaseException, traceback: _Trac
     rank, size = _rank_of_process()
     heard = isinstance(error, RankLost) and any(str(error).startswith(f"rank {lost} failed") for lost in error.missing)
     interrupted = isinstance(error, KeyboardInterrupt) and size > 1 and rank > 0
-    if not heard and not interrupted:
+    if heard:
+        _time.sleep(0.5)  # a launcher names the rank that ends first, and ends the others
+    elif not interrupted:
         _show(kind, error, traceback)
 
 
