@@ -97,7 +97,8 @@ class Commits {
     state_->meet({}, "commit", number);
     std::unique_ptr<fabric::Offer> offer;
     const std::vector<base::Blob> offers = state_->control().make_together("commit", [&] {
-      offer = state_->fabrics().front()->offer({"commit", state_->members(), number, true, outgoing, incoming});
+      offer =
+          state_->fabrics().front()->offer({"commit", state_->members(), number, true, outgoing, incoming});
       return offer->to_others();
     });
     const std::unique_ptr<fabric::Program> program = offer->bind(offers);
