@@ -1,5 +1,6 @@
 #include "cli/options/extents.hpp"
 
+#include <array>
 #include <charconv>
 #include <functional>
 #include <numeric>
@@ -30,8 +31,9 @@ std::optional<std::vector<std::int64_t>> parse_extents(std::string_view option, 
 std::vector<int> parse_grid(std::string_view text, std::size_t dims, int ranks) {
   const auto extents = parse_extents("--grid", text);
   if (!extents || extents->size() != dims) {
-    refuse("--grid {}: give {} numbers of ranks, such as {}, or auto", text, dims == 3 ? "three" : "four",
-           dims == 3 ? "2x2x1" : "1x1x2x2");
+    constexpr std::array words{"two", "three", "four"}, examples{"2x2", "2x2x1", "1x1x2x2"};
+    refuse("--grid {}: give {} numbers of ranks, such as {}, or auto", text, words[dims - 2],
+           examples[dims - 2]);
   }
   // The product of four extents of 24 bits overflows an integer, hence a double.
   const double held = std::accumulate(extents->begin(), extents->end(), 1.0, std::multiplies<>());

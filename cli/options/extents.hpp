@@ -13,7 +13,7 @@ namespace tca::tool {
 // but numbers. Refuses numbers outside 1 to 2^24.
 std::optional<std::vector<std::int64_t>> parse_extents(std::string_view option, std::string_view text);
 
-// Reads --grid: how many ranks there are along each of three or four dimensions. Refuses any other number of
+// Reads --grid: how many ranks there are along each of two to four dimensions. Refuses any other number of
 // dimensions or ranks.
 std::vector<int> parse_grid(std::string_view text, std::size_t dims, int ranks);
 

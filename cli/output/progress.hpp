@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/system/environment.hpp"
 
@@ -46,6 +48,23 @@ class Progress {
   bool shown_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_draw_ = begin_;
+};
+
+// Shows a progress bar for each kind of work, one after the other.
+class Bars {
+ public:
+  void update(std::string_view what, std::int64_t done, std::int64_t total) {
+    if (what != what_) {
+      what_ = what;
+      bar_.reset();
+      bar_.emplace(std::string(what), total);
+    }
+    bar_->update(done);
+  }
+
+ private:
+  std::string what_;
+  std::optional<Progress> bar_;
 };
 
 }  // namespace tca::tool

@@ -1,12 +1,12 @@
 // `tca himeno`: the Himeno benchmark on ranks that write straight into each other's memory, checked against
 // the serial answer and, if asked, timed against MPI in the same job.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 
+#include "cli/options/memory.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/options/one_of.hpp"
 #include "cli/options/refuse.hpp"
@@ -23,20 +23,12 @@ namespace tca::tool {
 namespace {
 
 // Throws Error{out_of_memory} when the arrays do not fit: over all ranks twelve of coefficients and two of
-// pressure, and the two of the reference. Over MPI each rank may be on a host of its own, which is taken to
-// be like this one.
-void check_memory(const himeno::Problem& problem, const HimenoOptions& options, int ranks) {
+// pressure, and the two of the reference.
+void check_arrays(const himeno::Problem& problem, const HimenoOptions& options, int ranks) {
   const auto& n = problem.extents;
   const double cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
   const double needed = cells * sizeof(float) * (options.no_check ? 14 : 16);
-  const int hosts = boot::needs_mpi(options.fabric) ? ranks : 1;
-  const double present =
-      hosts * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (needed < present) return;
-  const std::string who =
-      hosts == 1 ? "this machine has" : fmt::format("{} machines like this one have", hosts);
-  throw Error(Errc::out_of_memory, fmt::format("size {} needs {:.1f} GiB, {} {:.1f}; choose a smaller one",
-                                               options.size, needed / 0x1p30, who, present / 0x1p30));
+  check_memory("size " + options.size, needed, boot::needs_mpi(options.fabric) ? ranks : 1);
 }
 
 // Refuses everything that can be wrong, once, before any rank begins.
@@ -55,7 +47,7 @@ void check_job(const HimenoOptions& options, int ranks) {
   check_distinct({{"--trace", options.trace}, {"--json", options.json}});
   check_writable(options.json);
   check_writable(options.trace);
-  check_memory(problem, options, ranks);
+  check_arrays(problem, options, ranks);
 }
 
 int run_rank(World& world, const HimenoOptions& options) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "cli/output/compared.hpp"
 #include "cli/output/record.hpp"
 
 namespace tca::tool {
@@ -84,20 +85,6 @@ void print_row(const std::string& name, const Result& result) {
   if (!on_device(result))
     fmt::print("{:>14.1f}{:>18.2f}", result.median.phases.compute_us, result.communication_us);
   fmt::print("{:>12.0f}\n", result.mflops);
-}
-
-// Says how many times OpenTCA's time the peer's is, where that exceeds its spread.
-std::string compared(const std::string& peer, double own_us, double peer_us,
-                     const std::optional<bench::Spread>& ratio) {
-  const std::string times = fmt::format("{:.4g} us, {} {:.4g}", own_us, peer, peer_us);
-  if (!ratio) return fmt::format("{}: below the noise", times);
-  if (!ratio->is_known())
-    return fmt::format("{}: {} takes {:.2f} times as long, in too few turns to tell", times, peer,
-                       ratio->median);
-  if (ratio->covers(1))
-    return fmt::format("{}: the same within the spread ({:.2f} to {:.2f})", times, ratio->low, ratio->high);
-  return fmt::format("{}: {} takes {:.2f} times as long ({:.2f} to {:.2f})", times, peer, ratio->median,
-                     ratio->low, ratio->high);
 }
 
 void print_comparison(const HimenoReport& report) {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,23 +43,6 @@ himeno::Plan plan_for(const HimenoOptions& options) {
   if (open && options.fabric == "sim") plan.iterations = modelled_iterations;
   return plan;
 }
-
-// Shows a progress bar for each kind of work, one after the other.
-class Bars {
- public:
-  void update(std::string_view what, std::int64_t done, std::int64_t total) {
-    if (what != what_) {
-      what_ = what;
-      bar_.reset();
-      bar_.emplace(std::string(what), total);
-    }
-    bar_->update(done);
-  }
-
- private:
-  std::string what_;
-  std::optional<Progress> bar_;
-};
 
 // What solving on hosts and solving on GPUs have in common.
 struct Job {

@@ -1,0 +1,30 @@
+// `tca cg` as one rank.
+#pragma once
+
+#include <string>
+
+#include "cg/cli/report.hpp"
+#include "cg/problem.hpp"
+#include "cli/launch/rank_job.hpp"
+#include "tca/grid.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+
+struct CgOptions : RankJob {
+  std::string name = "S";  // of the class
+  std::string grid = "auto";
+  std::string order = "npb";
+  int runs = 0;
+  bool explain = false;
+  std::string json;
+};
+
+// Returns the grid that the options ask for. Throws Error{invalid_argument} for a grid that cannot be read,
+// does not hold the ranks or does not fit the matrix.
+Grid make_cg_grid(const CgOptions& options, const cg::Problem& problem, int ranks);
+
+// Generates, solves and measures. Collective.
+CgReport solve_cg(World& world, const CgOptions& options);
+
+}  // namespace tca::tool

@@ -1,0 +1,134 @@
+#include "cg/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace tca::cg {
+
+namespace {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// The values of all ranks, of which each has equally many.
+class Gathered {
+ public:
+  Gathered(World& world, const std::vector<double>& mine)
+      : ranks_(static_cast<std::size_t>(world.size())), each_(mine.size()), all_(ranks_ * each_) {
+    if (each_ > 0) world.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all_)));
+  }
+
+  std::vector<double> largest() const {
+    return by([](double a, double b) { return std::max(a, b); });
+  }
+  std::vector<double> smallest() const {
+    return by([](double a, double b) { return std::min(a, b); });
+  }
+
+ private:
+  template <class Choose>
+  std::vector<double> by(const Choose& choose) const {
+    std::vector<double> chosen(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(each_));
+    for (std::size_t rank = 1; rank < ranks_; ++rank)
+      for (std::size_t i = 0; i < each_; ++i) chosen[i] = choose(chosen[i], all_[rank * each_ + i]);
+    return chosen;
+  }
+
+  std::size_t ranks_, each_;
+  std::vector<double> all_;
+};
+
+// What takes turns, and its progress so far.
+struct Course {
+  World& world;
+  Solver& solver;
+  const Plan& plan;
+  std::span<Exchange* const> exchanges;
+  const Progress& progress;
+  double elapsed_seconds = 0;
+
+  void report(int step) const {
+    if (!progress) return;
+    const auto of_run = static_cast<double>(step) / solver.problem().steps;
+    constexpr double thousandths = 1e3;
+    // A run is not cut short, so one that takes longer than all of them should is what the bar shows.
+    const bool is_first = elapsed_seconds == 0 || plan.runs > 0;
+    progress("solving", static_cast<std::int64_t>(thousandths * (is_first ? of_run : elapsed_seconds)),
+             static_cast<std::int64_t>(thousandths * (is_first ? 1 : plan.seconds)));
+  }
+};
+
+void run(Course& course, Exchange& exchange, Result& result) {
+  World& world = course.world;
+  const Problem& problem = course.solver.problem();
+  course.solver.restart();
+  world.barrier();
+  const double begin = world.now().count();
+  std::vector<double> steps;
+  Step last;
+  for (int step = 1; step <= problem.steps; ++step) {
+    const double start = world.now().count();
+    last = course.solver.step(exchange, course.plan.order);
+    steps.push_back((world.now().count() - start) * 1e6 / inner_iterations);
+    course.report(step);
+  }
+  last = world.all_gather(last)[0];
+  const auto error = [&](const Step& of) { return Verification{of.zeta, problem.zeta}.error(); };
+  const bool is_worse = std::isnan(last.zeta) || error(last) > error(result.last);  // false where that is NaN
+  if (result.seconds.empty() || is_worse) result.last = last;
+  result.seconds.push_back(Gathered(world, {world.now().count() - begin}).largest()[0]);
+  const std::vector<double> slowest = Gathered(world, steps).largest();
+  result.samples_us.insert(result.samples_us.end(), slowest.begin(), slowest.end());
+  result.runs_us.push_back(median(slowest));
+  course.elapsed_seconds += result.seconds.back();
+}
+
+// Solves a few more steps and times each message, which would disturb the benchmark's own times.
+std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
+  constexpr int most = 5;
+  const int steps = std::min(most, course.solver.problem().steps);
+  MessageTimes times;
+  for (int step = 0; step < steps; ++step) course.solver.step(exchange, course.plan.order, &times);
+  std::vector<MessageCost> costs;
+  for (const Message message : messages) {
+    if (course.world.size() == 1 || !is_sent(message, course.solver.share())) continue;
+    const Gathered all(course.world, times[static_cast<std::size_t>(message)]);
+    const std::vector<double> longest = all.largest(), shortest = all.smallest();
+    std::vector<double> waits;
+    for (std::size_t i = 0; i < longest.size(); ++i) waits.push_back(longest[i] - shortest[i]);
+    // A step has one product more than iterations, and two sums or three besides theirs.
+    const auto per_iteration = std::floor(static_cast<double>(longest.size()) / steps / inner_iterations);
+    costs.push_back({message, per_iteration, median(longest), median(waits)});
+  }
+  return costs;
+}
+
+}  // namespace
+
+double Verification::error() const { return std::abs(zeta - published) / published; }
+
+double Result::mops(const Problem& problem) const { return problem.flops() / median(seconds) * 1e-6; }
+
+std::vector<Result> measure(World& world, Solver& solver, std::span<Exchange* const> exchanges,
+                            const Plan& plan, const Progress& progress) {
+  Course course{world, solver, plan, exchanges, progress};
+  std::vector<Result> results(exchanges.size());
+  for (Exchange* const exchange : exchanges) {
+    solver.restart();
+    solver.step(*exchange, plan.order);
+  }
+  for (int turn = 0; plan.runs > 0 ? turn < plan.runs : turn == 0 || course.elapsed_seconds < plan.seconds;
+       ++turn)
+    for (std::size_t which = 0; which < exchanges.size(); ++which)
+      run(course, *exchanges[which], results[which]);
+  for (std::size_t which = 0; which < exchanges.size(); ++which)
+    results[which].messages = time_messages(course, *exchanges[which]);
+  return results;
+}
+
+}  // namespace tca::cg

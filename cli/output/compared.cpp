@@ -1,0 +1,20 @@
+#include "cli/output/compared.hpp"
+
+#include <fmt/format.h>
+
+namespace tca::tool {
+
+std::string compared(const std::string& peer, double own_us, double peer_us,
+                     const std::optional<bench::Spread>& ratio) {
+  const std::string times = fmt::format("{:.4g} us, {} {:.4g}", own_us, peer, peer_us);
+  if (!ratio) return fmt::format("{}: below the noise", times);
+  if (!ratio->is_known())
+    return fmt::format("{}: {} takes {:.2f} times as long, in too few turns to tell", times, peer,
+                       ratio->median);
+  if (ratio->covers(1))
+    return fmt::format("{}: the same within the spread ({:.2f} to {:.2f})", times, ratio->low, ratio->high);
+  return fmt::format("{}: {} takes {:.2f} times as long ({:.2f} to {:.2f})", times, peer, ratio->median,
+                     ratio->low, ratio->high);
+}
+
+}  // namespace tca::tool
