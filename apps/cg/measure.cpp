@@ -51,15 +51,18 @@ struct Course {
   std::span<Exchange* const> exchanges;
   const Progress& progress;
   double elapsed_seconds = 0;
+  int runs = 0;  // that are over
 
+  // Until every way has run as often as it must, the bar shows that; and then the time.
   void report(int step) const {
     if (!progress) return;
-    const auto of_run = static_cast<double>(step) / solver.problem().steps;
     constexpr double thousandths = 1e3;
-    // A run is not cut short, so one that takes longer than all of them should is what the bar shows.
-    const bool is_first = elapsed_seconds == 0 || plan.runs > 0;
-    progress("solving", static_cast<std::int64_t>(thousandths * (is_first ? of_run : elapsed_seconds)),
-             static_cast<std::int64_t>(thousandths * (is_first ? 1 : plan.seconds)));
+    const int must = std::max(plan.runs, 1) * static_cast<int>(exchanges.size());
+    const double done =
+        runs < must ? runs + static_cast<double>(step) / solver.problem().steps : elapsed_seconds;
+    const double total = runs < must ? must : plan.seconds;
+    progress("solving", static_cast<std::int64_t>(thousandths * done),
+             static_cast<std::int64_t>(thousandths * total));
   }
 };
 
@@ -86,6 +89,7 @@ void run(Course& course, Exchange& exchange, Result& result) {
   result.samples_us.insert(result.samples_us.end(), slowest.begin(), slowest.end());
   result.runs_us.push_back(median(slowest));
   course.elapsed_seconds += result.seconds.back();
+  ++course.runs;
 }
 
 // Solves a few more steps and times each message, which would disturb the benchmark's own times.

@@ -30,9 +30,9 @@ struct MessageCost {
   Message message;
   double count;  // in an inner iteration
   double us;     // the median of how long it took the rank that it took longest
-  double
-      waiting_us;  // what of it that rank waited for the last one to come: what it took longer than the rank that
-                   // it took shortest
+  // What of it that rank waited for the last one to come: what it took longer than the rank that it took
+  // shortest.
+  double waiting_us;
 };
 
 // What one way did; the same on every rank.
