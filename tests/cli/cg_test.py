@@ -77,7 +77,7 @@ class CgTest(CommandTest):
         self.assertEqual(line["bytes"], 4 * 2 * 5600)
         for message in line["messages"]:
             self.assertLessEqual(0, message["waiting_us"])
-            self.assertLessEqual(message["waiting_us"], message["median_us"] * 1.5)
+            self.assertLessEqual(message["waiting_us"], message["median_us"] * 1.001)
 
     def on_terminal(self, *arguments):
         self.environment["TERM"] = "xterm"

