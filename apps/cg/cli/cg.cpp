@@ -84,7 +84,7 @@ void add_cg(Subcommands& tca) {
   app.add_option(
          "--runs", options->runs,
          "Number of runs of the benchmark, with --compare each way; as many as fit into a second when not "
-                 "given, on sim one")
+         "given, on sim one")
       ->check(between(1, 1'000'000));
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
   app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
