@@ -40,11 +40,11 @@ std::uint64_t add(Kind kind, void* object) {
   const std::uint32_t index = take_slot();
   Slot& slot = slots[index];
   slot.object = object;
-  std::uint32_t use = (uses(slot.tag.load(std::memory_order_relaxed)) + 1) & 0x0fffffffu;
+  std::uint32_t use = (uses(slot.tag().load(std::memory_order_relaxed)) + 1) & 0x0fffffffu;
   if (use == 0) use = 1;
   const std::uint32_t tag = use << 4 | static_cast<std::uint32_t>(kind);
   // Release pairs with the acquire in `object`.
-  slot.tag.store(tag, std::memory_order_release);
+  slot.tag().store(tag, std::memory_order_release);
   return std::uint64_t{tag} << 32 | index;
 }
 
@@ -54,7 +54,7 @@ void remove(std::uint64_t handle) {
   Slot& slot = slots[index];
   // Its use stays, without a kind, so that the next one gets another number. Relaxed: that nobody else uses
   // the handle now is the program's part.
-  slot.tag.store(static_cast<std::uint32_t>(handle >> 32) & ~15u, std::memory_order_relaxed);
+  slot.tag().store(static_cast<std::uint32_t>(handle >> 32) & ~15u, std::memory_order_relaxed);
   slot.object = nullptr;
   slot.next_free = std::exchange(last_freed, index);
 }
@@ -63,7 +63,7 @@ void fail_handle(Kind kind, std::uint64_t handle) {
   if (handle == 0) throw Misuse(fmt::format("the {} is NULL", word(kind)));
   const auto tag = static_cast<std::uint32_t>(handle >> 32);
   const auto index = static_cast<std::uint32_t>(handle);
-  const std::uint32_t now = index < most_slots ? slots[index].tag.load(std::memory_order_relaxed) : 0;
+  const std::uint32_t now = index < most_slots ? slots[index].tag().load(std::memory_order_relaxed) : 0;
   const auto given = static_cast<Kind>(tag & 15u);
   if (given == kind && uses(tag) != 0 && uses(tag) <= uses(now)) {
     throw Misuse(fmt::format("this {} has been freed", word(kind)));

@@ -59,10 +59,13 @@ static_assert(sizeof(void*) == 8, "handles are numbers of 64 bits");
 // A handle is the index of its slot in the lower half and its tag in the upper one. A tag holds a kind in the
 // lower four bits, and above them the number of the slot's use, from 1 on; it comes round after 2^28 uses of
 // one slot.
+// All zero at first, without constructors: a compiler would run a million of them.
 struct Slot {
-  std::atomic<std::uint32_t> tag{0};
-  std::uint32_t next_free = 0;
-  void* object = nullptr;  // null: free
+  std::uint32_t plain_tag;
+  std::uint32_t next_free;
+  void* object;  // null: free
+
+  std::atomic_ref<std::uint32_t> tag() { return std::atomic_ref(plain_tag); }
 };
 
 // A million, of which the system provides the pages that are touched. They stay where they are, since an old
@@ -89,7 +92,8 @@ typename HandleOf<Handle>::Object& object(Handle* handle) {
   const auto index = static_cast<std::uint32_t>(value);
   const bool is_kind = (tag & 15u) == static_cast<std::uint32_t>(HandleOf<Handle>::kind);
   // Acquire pairs with the release in `add`, if another thread has passed the handle on: the object is there.
-  if (index >= most_slots || !is_kind || slots[index].tag.load(std::memory_order_acquire) != tag) [[unlikely]]
+  if (index >= most_slots || !is_kind || slots[index].tag().load(std::memory_order_acquire) != tag)
+      [[unlikely]]
     fail_handle(HandleOf<Handle>::kind, value);
   return *static_cast<typename HandleOf<Handle>::Object*>(slots[index].object);
 }
