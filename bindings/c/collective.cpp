@@ -15,29 +15,6 @@ static_assert(static_cast<int>(ReduceOp::sum) == TCA_SUM);
 static_assert(static_cast<int>(ReduceOp::max) == TCA_MAX);
 static_assert(static_cast<int>(ReduceOp::product) == TCA_PRODUCT);
 
-std::size_t bytes_of(DataType type) {
-  switch (type) {
-    case DataType::int8:
-    case DataType::uint8:
-    case DataType::other:
-      return 1;
-    case DataType::int16:
-    case DataType::uint16:
-      return 2;
-    case DataType::float32:
-    case DataType::int32:
-    case DataType::uint32:
-      return 4;
-    case DataType::float64:
-    case DataType::int64:
-    case DataType::uint64:
-      return 8;
-    case DataType::long_double:
-      return sizeof(long double);
-  }
-  return 1;
-}
-
 raw::Operation operation_of(const tca_collective_request& given) {
   if (given.combine == nullptr) return enumerator(given.operation, ReduceOp::product, "tca_reduce_op");
   return [combine = given.combine, context = given.context](void* into, const void* left, const void* right,
@@ -53,7 +30,8 @@ raw::Request request_of(const tca_collective_request* request) {
   return {.kind = enumerator(given.kind, CollectiveKind::all_to_all, "tca_collective_kind"),
           .name = &present(given.name, "the name"),
           .type = type,
-          .element_bytes = given.element_bytes == 0 ? bytes_of(type) : given.element_bytes,
+          .element_bytes =
+              given.element_bytes == 0 ? std::max<std::size_t>(bytes_of(type), 1) : given.element_bytes,
           .count = given.count,
           .root = given.root,
           .operation = operation_of(given),

@@ -2,6 +2,7 @@
 /// Element types, reductions and kinds of collectives, as programs, fabrics and kernels name them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -62,6 +63,31 @@ constexpr DataType data_type_of() {
     default:
       return DataType::other;
   }
+}
+
+/// Returns the bytes of an element; 0 for `other`, which has no size of its own.
+constexpr std::size_t bytes_of(DataType type) {
+  switch (type) {
+    case DataType::int8:
+    case DataType::uint8:
+      return 1;
+    case DataType::int16:
+    case DataType::uint16:
+      return 2;
+    case DataType::float32:
+    case DataType::int32:
+    case DataType::uint32:
+      return 4;
+    case DataType::float64:
+    case DataType::int64:
+    case DataType::uint64:
+      return 8;
+    case DataType::long_double:
+      return sizeof(long double);
+    case DataType::other:
+      break;
+  }
+  return 0;
 }
 
 }  // namespace tca

@@ -27,30 +27,6 @@ std::size_t element_bytes(const raw::Request& request) {
 
 }  // namespace
 
-std::size_t bytes_of(DataType type) {
-  switch (type) {
-    case DataType::int8:
-    case DataType::uint8:
-      return 1;
-    case DataType::int16:
-    case DataType::uint16:
-      return 2;
-    case DataType::float32:
-    case DataType::int32:
-    case DataType::uint32:
-      return 4;
-    case DataType::float64:
-    case DataType::int64:
-    case DataType::uint64:
-      return 8;
-    case DataType::long_double:
-      return sizeof(long double);
-    case DataType::other:
-      break;
-  }
-  return 0;
-}
-
 std::string title_of(const char* part, CollectiveKind kind, const std::string& name) {
   return fmt::format("the {} of {} '{}'", part, to_string(kind), name);
 }

@@ -32,9 +32,6 @@ constexpr bool combines(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
 }
 
-// Returns the bytes of an element; 0 for `other`, which has no size of its own.
-std::size_t bytes_of(DataType type);
-
 // Returns the function that combines such elements: one loop that the compiler has vectorised. Null for
 // elements of another type.
 using Loop = void (*)(void* into, const void* left, const void* right, std::size_t count);
