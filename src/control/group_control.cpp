@@ -1,10 +1,9 @@
 #include "control/group_control.hpp"
 
-#include <algorithm>
-
 #include "base/fail.hpp"
 #include "base/hash.hpp"
 #include "base/text/ranks.hpp"
+#include "control/members.hpp"
 
 namespace tca::control {
 
@@ -23,16 +22,10 @@ std::uint64_t key_of(const std::vector<int>& ranks, std::uint32_t number) {
 GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint32_t number)
     : parent_(parent), subset_{std::move(ranks), 0, 0} {
   subset_.key = key_of(subset_.ranks, number);
-  rank_ = number_of(parent.rank()).value();
+  rank_ = number_in(subset_.ranks, parent.rank()).value();
   time_limit = parent.time_limit;
   usable_cores = parent.usable_cores;
   while_waiting = parent.while_waiting;
-}
-
-std::optional<int> GroupControl::number_of(int parent_rank) const {
-  const auto found = std::ranges::find(subset_.ranks, parent_rank);
-  if (found == subset_.ranks.end()) return std::nullopt;
-  return static_cast<int>(found - subset_.ranks.begin());
 }
 
 // A trouble that began on a rank outside is told in words, since it has no number here.
@@ -40,7 +33,7 @@ std::optional<Loss> GroupControl::lost(int rank) {
   std::optional<Loss> loss = parent_.lost(parent_rank(rank));
   if (!loss || !loss->trouble.origin) return loss;
   Trouble& theirs = loss->trouble;
-  const std::optional<int> here = number_of(*theirs.origin);
+  const std::optional<int> here = number_in(subset_.ranks, *theirs.origin);
   if (!here) theirs.reason = fmt::format("rank {} of the world around it {}", *theirs.origin, theirs.reason);
   theirs.origin = here;
   return loss;

@@ -33,8 +33,6 @@ class GroupControl final : public Control {
   std::uint64_t key() const { return subset_.key; }
 
   int parent_rank(int rank) const { return subset_.ranks[static_cast<std::size_t>(rank)]; }
-  // Returns what number a rank of the parent has here, or nothing where it is no member.
-  std::optional<int> number_of(int parent_rank) const;
 
  private:
   void check_call(std::string_view what) override { parent_.check_call(what); }

@@ -2,14 +2,23 @@
 // ranks as the world does, while the control plane by which a group meets numbers its members anew.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "control/control.hpp"
 
 namespace tca::control {
+
+// Returns the number by which a group of these ranks knows one of them; nothing where it is none of them.
+inline std::optional<int> number_in(const std::vector<int>& ranks, int rank) {
+  const auto found = std::ranges::find(ranks, rank);
+  if (found == ranks.end()) return std::nullopt;
+  return static_cast<int>(found - ranks.begin());
+}
 
 class Members {
  public:

@@ -17,7 +17,7 @@ int rank_of(const GroupRanks& ranks, int number) { return (*ranks)[static_cast<s
 std::vector<int> numbers_of(const GroupRanks& ranks, const std::vector<int>& outside) {
   std::vector<int> numbers;
   for (const int rank : outside)
-    if (const int number = number_in(*ranks, rank); number >= 0) numbers.push_back(number);
+    if (const std::optional<int> number = control::number_in(*ranks, rank)) numbers.push_back(*number);
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
@@ -195,11 +195,6 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
 };
 
 }  // namespace
-
-int number_in(const std::vector<int>& ranks, int rank) {
-  const auto found = std::ranges::find(ranks, rank);
-  return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
-}
 
 std::unique_ptr<fabric::Fabric> make_group_fabric(fabric::Fabric& fabric, GroupRanks ranks, int world_size) {
   return std::make_unique<GroupFabric>(fabric, std::move(ranks), static_cast<std::size_t>(world_size));

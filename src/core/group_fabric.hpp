@@ -12,9 +12,6 @@ namespace tca::core {
 // The ranks of a group, by their number there.
 using GroupRanks = std::shared_ptr<const std::vector<int>>;
 
-// Returns the number in the group of a rank of the world around, or -1.
-int number_in(const std::vector<int>& ranks, int rank);
-
 // `fabric`, that of a world of `world_size` ranks, outlives what is returned.
 std::unique_ptr<fabric::Fabric> make_group_fabric(fabric::Fabric& fabric, GroupRanks ranks, int world_size);
 

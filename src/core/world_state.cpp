@@ -234,12 +234,12 @@ std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>
         window->title());
   }
   for (const int rank : *ranks_) {
-    if (number_in(theirs.members_.ranks(), rank) >= 0) continue;
+    if (control::number_in(theirs.members_.ranks(), rank)) continue;
     base::fail(
         Errc::invalid_argument,
         "a view of {}, of which rank {} of this group has no part; a group sees the windows of the worlds "
         "that it is made of",
-        window->title(), number_in(*ranks_, rank));
+        window->title(), *control::number_in(*ranks_, rank));
   }
   std::vector<std::unique_ptr<fabric::Memory>> memories;
   for (std::size_t f = 0; f < fabrics().size(); ++f) {

@@ -142,8 +142,7 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
     if (low < 0 || high < 0 || low > shape.width[d].low || high > shape.width[d].high) {
       fail(Errc::invalid_argument,
            "halo '{}': an exchange of {} and {} in dimension {}, whose ghosts are {} and {} wide; it fills "
-           "none of "
-           "them to all",
+           "none of them to all",
            name, low, high, d, shape.width[d].low, shape.width[d].high);
     }
   }
