@@ -4,16 +4,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "shared/median.hpp"
+
 namespace tca::cg {
 
 namespace {
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 // The values of all ranks, of which each has equally many.
 class Gathered {
@@ -87,7 +82,7 @@ void run(Course& course, Exchange& exchange, Result& result) {
   result.seconds.push_back(Gathered(world, {world.now().count() - begin}).largest()[0]);
   const std::vector<double> slowest = Gathered(world, steps).largest();
   result.samples_us.insert(result.samples_us.end(), slowest.begin(), slowest.end());
-  result.runs_us.push_back(median(slowest));
+  result.runs_us.push_back(apps::median(slowest));
   course.elapsed_seconds += result.seconds.back();
   ++course.runs;
 }
@@ -107,7 +102,7 @@ std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
     for (std::size_t i = 0; i < longest.size(); ++i) waits.push_back(longest[i] - shortest[i]);
     // A step has one product more than iterations, and two sums or three besides theirs.
     const auto per_iteration = std::floor(static_cast<double>(longest.size()) / steps / inner_iterations);
-    costs.push_back({message, per_iteration, median(longest), median(waits)});
+    costs.push_back({message, per_iteration, apps::median(longest), apps::median(waits)});
   }
   return costs;
 }
@@ -116,7 +111,7 @@ std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
 
 double Verification::error() const { return std::abs(zeta - published) / published; }
 
-double Result::mops(const Problem& problem) const { return problem.flops() / median(seconds) * 1e-6; }
+double Result::mops(const Problem& problem) const { return problem.flops() / apps::median(seconds) * 1e-6; }
 
 std::vector<Result> measure(World& world, Solver& solver, std::span<Exchange* const> exchanges,
                             const Plan& plan, const Progress& progress) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "shared/median.hpp"
+
 namespace tca::himeno {
 
 namespace {
@@ -15,20 +17,12 @@ constexpr std::int64_t turns_each = 9;  // of every way
 // How many samples a turn keeps on the host, at most: fewer where all ranks' samples come together from many.
 std::int64_t samples_kept(int ranks) { return std::clamp<std::int64_t>(65536 / ranks, 16, 16384); }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 != 0) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-
 template <class T, class Get>
 double median_of(const std::vector<T>& all, const Get& get) {
   std::vector<double> values;
   values.reserve(all.size());
   for (const T& one : all) values.push_back(get(one));
-  return median(std::move(values));
+  return apps::median(std::move(values));
 }
 
 // Takes from both what is larger.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,12 @@ class Progress {
 // Shows a progress bar for each kind of work, one after the other.
 class Bars {
  public:
+  // Returns what updates the bars, as applications call it; null for every rank but the first.
+  std::function<void(const char* what, std::int64_t done, std::int64_t total)> shown_by(int rank) {
+    if (rank != 0) return nullptr;
+    return [this](const char* what, std::int64_t done, std::int64_t total) { update(what, done, total); };
+  }
+
   void update(std::string_view what, std::int64_t done, std::int64_t total) {
     if (what != what_) {
       what_ = what;

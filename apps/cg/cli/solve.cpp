@@ -65,12 +65,7 @@ CgReport solve_cg(World& world, const CgOptions& options) {
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, world.size());
   Bars bars;
-  cg::Progress progress;
-  if (world.rank() == 0) {
-    progress = [&bars](const char* what, std::int64_t done, std::int64_t total) {
-      bars.update(what, done, total);
-    };
-  }
+  const cg::Progress progress = bars.shown_by(world.rank());
   const bool is_modelled = options.fabric == "sim";
   cg::Solver solver(world, problem, grid, progress);
   const auto direct = cg::direct_exchange(world, solver.share(), solver.vectors());

@@ -141,12 +141,7 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
   const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
   const Grid grid = make_himeno_grid(options, problem, world.size());
   Bars bars;
-  himeno::Progress progress;
-  if (world.rank() == 0) {
-    progress = [&bars](const char* what, std::int64_t done, std::int64_t total) {
-      bars.update(what, done, total);
-    };
-  }
+  const himeno::Progress progress = bars.shown_by(world.rank());
   HimenoReport report{
       .size = himeno::name_of(problem.extents),
       .extents = problem.extents,
