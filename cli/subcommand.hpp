@@ -87,6 +87,7 @@ void check_known(const CLI::App& app, std::initializer_list<OptionFor> options);
 void add_himeno(Subcommands& tca);
 void add_qcd(Subcommands& tca);
 void add_cg(Subcommands& tca);
+void add_bfs(Subcommands& tca);
 void add_run(Subcommands& tca);
 void add_bench(Subcommands& tca);
 void add_tune(Subcommands& tca);

@@ -4,39 +4,15 @@
 #include <cmath>
 #include <cstddef>
 
+#include "shared/gathered.hpp"
 #include "shared/median.hpp"
 
 namespace tca::cg {
 
 namespace {
 
-// The values of all ranks, of which each has equally many.
-class Gathered {
- public:
-  Gathered(World& world, const std::vector<double>& mine)
-      : ranks_(static_cast<std::size_t>(world.size())), each_(mine.size()), all_(ranks_ * each_) {
-    if (each_ > 0) world.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all_)));
-  }
-
-  std::vector<double> largest() const {
-    return by([](double a, double b) { return std::max(a, b); });
-  }
-  std::vector<double> smallest() const {
-    return by([](double a, double b) { return std::min(a, b); });
-  }
-
- private:
-  template <class Choose>
-  std::vector<double> by(const Choose& choose) const {
-    std::vector<double> chosen(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(each_));
-    for (std::size_t rank = 1; rank < ranks_; ++rank)
-      for (std::size_t i = 0; i < each_; ++i) chosen[i] = choose(chosen[i], all_[rank * each_ + i]);
-    return chosen;
-  }
-
-  std::size_t ranks_, each_;
-  std::vector<double> all_;
-};
+using apps::Gathered;
+using apps::median;
 
 // What takes turns, and its progress so far.
 struct Course {
@@ -82,7 +58,7 @@ void run(Course& course, Exchange& exchange, Result& result) {
   result.seconds.push_back(Gathered(world, {world.now().count() - begin}).largest()[0]);
   const std::vector<double> slowest = Gathered(world, steps).largest();
   result.samples_us.insert(result.samples_us.end(), slowest.begin(), slowest.end());
-  result.runs_us.push_back(apps::median(slowest));
+  result.runs_us.push_back(median(slowest));
   course.elapsed_seconds += result.seconds.back();
   ++course.runs;
 }
@@ -102,7 +78,7 @@ std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
     for (std::size_t i = 0; i < longest.size(); ++i) waits.push_back(longest[i] - shortest[i]);
     // A step has one product more than iterations, and two sums or three besides theirs.
     const auto per_iteration = std::floor(static_cast<double>(longest.size()) / steps / inner_iterations);
-    costs.push_back({message, per_iteration, apps::median(longest), apps::median(waits)});
+    costs.push_back({message, per_iteration, median(longest), apps::median(waits)});
   }
   return costs;
 }
@@ -111,7 +87,7 @@ std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
 
 double Verification::error() const { return std::abs(zeta - published) / published; }
 
-double Result::mops(const Problem& problem) const { return problem.flops() / apps::median(seconds) * 1e-6; }
+double Result::mops(const Problem& problem) const { return problem.flops() / median(seconds) * 1e-6; }
 
 std::vector<Result> measure(World& world, Solver& solver, std::span<Exchange* const> exchanges,
                             const Plan& plan, const Progress& progress) {

@@ -1,30 +1,17 @@
-// Random numbers that depend only on what they are used for: Philox4x32-10 (J. Salmon et al., "Parallel
-// random numbers: as easy as 1, 2, 3", SC11). So every rank would draw the same numbers for a site. Callable
-// on the GPU.
+// Random numbers that depend only on what they are used for, so that every rank would draw the same ones for a
+// site. Callable on the GPU.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
+#include "shared/philox.hpp"
 #include "tca/device/memory.hpp"
 
 namespace tca::qcd {
 
-struct Philox {
-  std::uint32_t word[4];
-};
-
-TCA_DEVICE Philox philox(Philox counter, std::uint32_t key0, std::uint32_t key1) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter.word[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter.word[2];
-    counter = {{static_cast<std::uint32_t>(b >> 32) ^ counter.word[1] ^ key0, static_cast<std::uint32_t>(b),
-                static_cast<std::uint32_t>(a >> 32) ^ counter.word[3] ^ key1, static_cast<std::uint32_t>(a)}};
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
-  return counter;
-}
+using apps::Philox;
+using apps::philox;
 
 // What a stream is used for. No two purposes, sites, directions or sweeps share numbers.
 enum class Purpose : std::uint32_t { start, update, source, transformation };

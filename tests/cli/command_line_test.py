@@ -10,7 +10,7 @@ import unittest
 
 from commands import PATIENCE, TCA, CommandTest, read_terminal
 
-SUBCOMMANDS = "himeno qcd cg run bench tune explain info plot model scorecard fit".split()
+SUBCOMMANDS = "himeno qcd cg bfs run bench tune explain info plot model scorecard fit".split()
 OF_QCD = "generate invert dslash plaquette pion".split()
 PAGES = [[name] for name in SUBCOMMANDS] + [["qcd", name] for name in OF_QCD]
 

@@ -37,7 +37,7 @@ LAYERS = [
     ["apps", "examples", "bindings/python", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
     ["bench"],
     ["cli"],
-    ["apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli"],
+    ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli"],
     ["tools"],
 ]
 

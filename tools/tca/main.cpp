@@ -8,6 +8,7 @@ void add_all(Subcommands& tca) {
   add_himeno(tca);
   add_qcd(tca);
   add_cg(tca);
+  add_bfs(tca);
   add_run(tca);
   add_bench(tca);
   add_tune(tca);

@@ -1,0 +1,83 @@
+// `tca bfs`: the breadth-first searches of Graph500 on ranks that write straight into each other's memory,
+// validated against the list of edges and, if asked, timed against MPI in the same job.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "bfs/cli/report.hpp"
+#include "bfs/cli/solve.hpp"
+#include "bfs/graph.hpp"
+#include "bfs/partition.hpp"
+#include "bfs/problem.hpp"
+#include "cli/options/memory.hpp"
+#include "cli/options/numbers.hpp"
+#include "cli/options/one_of.hpp"
+#include "cli/options/refuse.hpp"
+#include "cli/subcommand.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+namespace {
+
+// Refuses everything that can be wrong, once, before any rank begins.
+void check_search_job(const BfsOptions& options, int ranks) {
+  if (on_gpus(options))
+    refuse("--fabric {}: BFS searches on hosts; choose shm, mpi, shm+mpi or sim", options.fabric);
+  const bfs::Problem problem{.scale = options.scale};
+  const bfs::Partition partition(problem, ranks);  // refuses too many ranks
+  check_writable(options.json);
+  check_memory(fmt::format("scale {} on {} rank{}", problem.scale, ranks, ranks == 1 ? "" : "s"),
+               ranks * bfs::bytes_to_make(problem, partition.ranks()),
+               boot::needs_mpi(options.fabric) ? ranks : 1);
+}
+
+int run_searching_rank(World& world, const BfsOptions& options) {
+  const BfsReport report = solve_bfs(world, options);
+  if (world.rank() == 0) {
+    print(report);
+    if (options.explain) fmt::print("\n{}", report.explain);
+    if (!options.json.empty()) append_json(report, options.json);
+  }
+  return report.is_right() ? 0 : 1;
+}
+
+int bfs_command(const BfsOptions& options) {
+  return run_as_ranks(
+      "tca bfs", options, {.fabric = options.fabric, .machine = options.machine},
+      [&](int ranks) { check_search_job(options, ranks); },
+      [&](World& world) { return run_searching_rank(world, options); });
+}
+
+}  // namespace
+
+void add_bfs(Subcommands& tca) {
+  auto options = std::make_shared<BfsOptions>();
+  CLI::App& app = tca.add("bfs", "Searches a large random graph breadth-first on several ranks (Graph500)",
+                          "tca bfs --ranks 2 --scale 15 --validate\n"
+                          "tca bfs --ranks 4 --scale 12 --messages paper\n"
+                          "tca bfs --ranks 2 --scale 18 --compare",
+                          [options] { return bfs_command(*options); });
+  add_rank_options(app, *options);
+  app.add_option("--scale", options->scale, "Binary logarithm of the number of vertices")
+      ->check(between(bfs::smallest_scale, bfs::largest_scale))
+      ->capture_default_str();
+  app.add_option(
+         "--messages", options->style,
+         "What ranks tell each other: a bitmap a level, which allows to search from above and from below "
+         "(packed), or the messages of the PEACH3 paper, an integer for each vertex, a flag, and at the "
+         "end the tree, searching from below only (paper)")
+      ->check(one_of({"packed", "paper"}))
+      ->capture_default_str();
+  app.add_option("--roots", options->roots,
+                 "Number of searches, each from another vertex, with --compare each way")
+      ->check(between(1, 1'000'000))
+      ->capture_default_str();
+  app.add_flag("--validate", options->validate, "Check every search by the rules of the benchmark");
+  app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
+  app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
+  app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
+      ->type_name("FILE");
+}
+
+}  // namespace tca::tool

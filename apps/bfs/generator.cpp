@@ -1,0 +1,73 @@
+#include "bfs/generator.hpp"
+
+#include "bfs/random.hpp"
+
+namespace tca::bfs {
+
+namespace {
+
+// Sums of chances, as fractions of 2^32.
+constexpr auto share(double chance) { return static_cast<std::uint32_t>(chance * 0x1p32); }
+constexpr std::uint32_t top_left = share(Kronecker::a), top = share(Kronecker::a + Kronecker::b),
+                        all_but_last = share(Kronecker::a + Kronecker::b + Kronecker::c);
+
+std::uint64_t wide(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
+
+}  // namespace
+
+Kronecker::Kronecker(const Problem& problem) : problem_(problem), rounds_() {
+  for (std::size_t round = 0; round < rounds_.size(); ++round) {
+    const auto bits = draw(problem.seed, Purpose::label, static_cast<std::int64_t>(round)).word;
+    rounds_[round] = {.factor = wide(bits[0], bits[1]) | 1, .summand = wide(bits[2], bits[3])};
+  }
+}
+
+Edge Kronecker::unlabelled(std::int64_t number) const {
+  constexpr int levels_in_draw = 4;
+  Edge edge{0, 0};
+  apps::Philox drawn{};
+  for (int level = 0; level < problem_.scale; ++level) {
+    if (level % levels_in_draw == 0)
+      drawn = draw(problem_.seed, Purpose::edge, number, static_cast<std::uint32_t>(level / levels_in_draw));
+    const std::uint32_t chance = drawn.word[level % levels_in_draw];
+    const bool is_right = (chance >= top_left && chance < top) || chance >= all_but_last;
+    edge.from |= static_cast<Vertex>(chance >= top) << level;
+    edge.to |= static_cast<Vertex>(is_right) << level;
+  }
+  return edge;
+}
+
+// Each step has an inverse among numbers of `scale` bits: a factor is odd, and the upper half that is folded
+// onto the lower one stays.
+Vertex Kronecker::label(Vertex vertex) const {
+  const std::uint64_t mask = (std::uint64_t{1} << problem_.scale) - 1;
+  auto bits = static_cast<std::uint64_t>(vertex);
+  for (const Round& round : rounds_) {
+    bits = (bits * round.factor + round.summand) & mask;
+    bits ^= bits >> ((problem_.scale + 1) / 2);
+  }
+  return static_cast<Vertex>(bits);
+}
+
+Edge Kronecker::edge(std::int64_t number) const {
+  const Edge edge = unlabelled(number);
+  return {label(edge.from), label(edge.to)};
+}
+
+std::vector<Edge> make_edges(const Problem& problem, const Range& numbers, const Progress& progress) {
+  constexpr std::int64_t between_ticks = 4096;
+  const Kronecker kronecker(problem);
+  std::vector<Edge> edges;
+  edges.reserve(static_cast<std::size_t>(numbers.size));
+  for (std::int64_t i = 0; i < numbers.size; ++i) {
+    edges.push_back(kronecker.edge(numbers.begin + i));
+    if (progress && i % between_ticks == 0) progress("generating edges", i, numbers.size);
+  }
+  return edges;
+}
+
+Range edges_of(const Problem& problem, int rank, int ranks) {
+  return Grid(ranks, {ranks}).part(rank, 0, problem.edges());
+}
+
+}  // namespace tca::bfs

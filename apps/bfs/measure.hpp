@@ -1,0 +1,54 @@
+// Runs the benchmark's searches and measures them, in one way or in two that take turns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bfs/search.hpp"
+#include "bfs/validator.hpp"
+
+namespace tca::bfs {
+
+// A search that is wrong.
+struct Failure {
+  std::size_t search;  // from 0 on
+  Vertex root;
+  Fault fault;
+};
+
+// A message of a search, over some searches that are timed message by message after the benchmark's.
+struct MessageCost {
+  Message message;
+  double count;        // in a search
+  std::int64_t bytes;  // that a rank sends to each of those that it sends to
+  double us;           // the median of how long it took the rank that it took longest
+  // What of it that rank waited for the last one to come: what it took longer than the rank that it took
+  // shortest.
+  double waiting_us;
+};
+
+// What one way did; the same on every rank.
+struct Result {
+  std::vector<double> samples_us;   // of each search, on its slowest rank
+  std::vector<std::int64_t> edges;  // that each search traversed
+  std::vector<int> levels;          // below the root, of each search
+  std::size_t failures = 0;         // of validated searches
+  std::optional<Failure> first;     // of them
+  std::vector<MessageCost> messages;
+
+  // Traversed edges per second: of each search, and the mean of all that the benchmark is about, the harmonic
+  // one.
+  std::vector<double> teps() const;
+  double harmonic_mean() const;
+};
+
+// Collective. Searches from each root, and returns a result for each of `exchanges`, which take turns, so that
+// disturbances of the machine affect them alike. Each does a search before anything is measured. What a validator
+// does is not timed; without one nothing is validated.
+std::vector<Result> measure(World& world, const Graph& graph, Search& search,
+                            std::span<Exchange* const> exchanges, std::span<const Vertex> roots,
+                            Validator* validator, const Progress& progress = {});
+
+}  // namespace tca::bfs
