@@ -36,7 +36,7 @@ void run(const Course& course, Exchange& exchange, std::size_t which, Result& re
   const std::optional<Fault> fault = course.validator->check(root, parents, result.edges.back());
   if (!fault) return;
   ++result.failures;
-  if (!result.first) result.first = Failure{which, root, *fault};
+  if (!result.first) result.first = Failure{root, *fault};
 }
 
 // Searches a few times more and times each message, which would disturb the benchmark's own times.

@@ -13,7 +13,6 @@ namespace tca::bfs {
 
 // A search that is wrong.
 struct Failure {
-  std::size_t search;  // from 0 on
   Vertex root;
   Fault fault;
 };

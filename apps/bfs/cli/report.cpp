@@ -85,9 +85,8 @@ bool BfsReport::is_right() const {
 std::string bfs_answer(const bfs::Result& result, bool validated) {
   if (!validated) return "not validated; --validate checks every search against the list of edges";
   if (result.failures == 0) return "right: every search follows the five rules, by the list of edges";
-  return fmt::format("WRONG: {} of {} searches; first search {} from vertex {}: {}", result.failures,
-                     result.samples_us.size(), result.first->search, result.first->root,
-                     result.first->fault.describe());
+  return fmt::format("WRONG: {} of {} searches; the first of them from vertex {}: {}", result.failures,
+                     result.samples_us.size(), result.first->root, result.first->fault.describe());
 }
 
 void print(const BfsReport& report) {
