@@ -106,7 +106,7 @@ class BfsTest(CommandTest):
     def test_interrupted_while_it_generates(self):
         for ranks in (("--ranks", "2"), ("--ranks", "2", "--threads")):
             with self.subTest(ranks=ranks):
-                process, terminal = self.on_terminal("--scale", "21", *ranks)
+                process, terminal = self.on_terminal("--scale", "22", *ranks)
                 said = read_terminal(terminal, lambda text: "generating edges [" in text)
                 self.assertRegex(said, r"generating edges \[[#.]*\] +[0-9]+ %")
                 os.killpg(process.pid, signal.SIGINT)

@@ -132,7 +132,6 @@ void append_json(const BfsReport& report, const std::string& path) {
     const std::vector<double> teps = result.teps();
     record.extra = {{"scale", report.problem.scale},
                     {"edge_factor", report.problem.edge_factor},
-                    {"messages_as", report.style},
                     {"searches", result.samples_us.size()},
                     {"levels", std::ranges::max(result.levels)},
                     {"teps_harmonic_mean", rounded(result.harmonic_mean())},
