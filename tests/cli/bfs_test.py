@@ -91,7 +91,7 @@ class BfsTest(CommandTest):
         levels = set()
         for ranks in ("1", "2", "4"):
             said = self.assert_right("--ranks", ranks, "--threads", *SMALL)
-            levels.add(re.search(r"\nsearches .*", said).group() + re.search(r"; ([0-9]+ vertices have neighbours)\n", said).group(1))
+            levels.add(re.search(r"\nsearches .*", said).group() + re.search(r"\ngraph +([0-9]+ vertices have neighbours)", said).group(1))
         self.assertEqual(len(levels), 1, levels)
 
     def on_terminal(self, *arguments):

@@ -72,8 +72,11 @@ void print_head(const BfsReport& report) {
   if (!report.placement.empty()) fmt::print("ranks     {}\n", report.placement);
   fmt::print("versions  {}\n", versions_in_words(report.results.size() > 1 ? report.mpi : ""));
   fmt::print("world     {}\n", report.world);
-  fmt::print("graph     generated in {:.3g} s, constructed in {:.3g} s; {} vertices have neighbours\n",
-             report.generation_seconds, report.construction_seconds, report.connected);
+  fmt::print("graph     {} vertices have neighbours", report.connected);
+  if (report.model.empty())  // a modelled machine is not told what they compute
+    fmt::print("; generated in {:.3g} s, constructed in {:.3g} s", report.generation_seconds,
+               report.construction_seconds);
+  fmt::print("\n");
 }
 
 }  // namespace
@@ -101,9 +104,8 @@ void print(const BfsReport& report) {
   print_row("OpenTCA", own);
   if (compared_to_mpi) print_row("MPI", report.results[1]);
   fmt::print(
-      "The median time of a search on the slowest rank; 10^9 traversed edges per second, their harmonic mean "
-      "and "
-      "quartiles.\n");
+      "The median time of a search, on its slowest rank, and 10^9 traversed edges per second: the harmonic\n"
+      "mean of all searches, and quartiles.\n");
   if (compared_to_mpi)
     fmt::print("\nsearching       {}\n",
                compared("MPI", median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
@@ -138,9 +140,11 @@ void append_json(const BfsReport& report, const std::string& path) {
                     {"teps_first_quartile", rounded(quantile(teps, 0.25))},
                     {"teps_median", rounded(quantile(teps, 0.5))},
                     {"teps_third_quartile", rounded(quantile(teps, 0.75))},
-                    {"generation_seconds", rounded(report.generation_seconds)},
-                    {"construction_seconds", rounded(report.construction_seconds)},
                     {"messages", messages_of(result)}};
+    if (report.model.empty()) {
+      record.extra["generation_seconds"] = rounded(report.generation_seconds);
+      record.extra["construction_seconds"] = rounded(report.construction_seconds);
+    }
     record.extra["validated"] = nullptr;
     if (report.validated) record.extra["validated"] = result.failures == 0;
     if (!report.placement.empty()) record.extra["placement"] = report.placement;
