@@ -31,9 +31,9 @@ struct Sending {
   };
 
   Message message;
-  // To every rank, each of which has an array of all blocks; there are two such sendings, with arrays of their
-  // own, which take turns, and what came with one has been read before the other is sent. Otherwise to rank 0,
-  // which has the array; the others have their block alone.
+  // To every rank, each of which has an array of all blocks; there are two such sendings, with arrays of
+  // their own, which take turns, and what came with one has been read before the other is sent. Otherwise to
+  // rank 0, which has the array; the others have their block alone.
   bool to_all;
   std::vector<Part> parts;
 
@@ -54,8 +54,8 @@ class Exchange {
 std::unique_ptr<Exchange> direct_exchange(World& world, std::span<const Sending> sendings);
 
 // Makes an exchange that sends the same by MPI, by persistent requests, one for each pair of ranks. It
-// initialises MPI and finalises it at the end, so a process can make only one. Returns null when this was built
-// without MPI. Throws Error{invalid_argument} when MPI's ranks are not the world's.
+// initialises MPI and finalises it at the end, so a process can make only one. Returns null when this was
+// built without MPI. Throws Error{invalid_argument} when MPI's ranks are not the world's.
 std::unique_ptr<Exchange> mpi_exchange(World& world, std::span<const Sending> sendings);
 
 }  // namespace tca::bfs

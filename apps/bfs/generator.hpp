@@ -1,5 +1,5 @@
-// The Kronecker generator of the specification. Every edge follows from the seed and its own number alone, so a
-// rank can draw any of them, and the graph is the same for every number of ranks.
+// The Kronecker generator of the specification. Every edge follows from the seed and its own number alone, so
+// a rank can draw any of them, and the graph is the same for every number of ranks.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ class Kronecker {
 
   explicit Kronecker(const Problem& problem);
 
-  // Returns an edge of the benchmark. Numbers are from 0 to Problem::edges() - 1. Edges are independent of one
-  // another, so their order is as random as if they had been shuffled, which the specification asks for.
+  // Returns an edge of the benchmark. Numbers are from 0 to Problem::edges() - 1. Edges are independent of
+  // one another, so their order is as random as if they had been shuffled, which the specification asks for.
   Edge edge(std::int64_t number) const;
 
   // Returns it as it was before its vertices got their labels.

@@ -30,10 +30,11 @@ struct Graph {
   // For each own vertex its neighbours: each once, whatever the number of edges, and never itself. Those that
   // have the most neighbours come first: a search from below most likely finds a parent among them.
   Lists neighbours;
-  // The same edges for a search from above: for every vertex, whoever owns it, the own ones among its neighbours.
+  // The same edges for a search from above: for every vertex, whoever owns it, the own ones among its
+  // neighbours.
   Lists own_neighbours;
-  // For each own vertex how many ends the listed edges have there, the same edge's and both of an edge to itself
-  // included.
+  // For each own vertex how many ends the listed edges have there, the same edge's and both of an edge to
+  // itself included.
   std::vector<std::int32_t> ends;
 
   std::vector<std::uint64_t> connected;  // a bitmap of all vertices: which have neighbours

@@ -43,9 +43,9 @@ struct Result {
   double harmonic_mean() const;
 };
 
-// Collective. Searches from each root, and returns a result for each of `exchanges`, which take turns, so that
-// disturbances of the machine affect them alike. Each does a search before anything is measured. What a validator
-// does is not timed; without one nothing is validated.
+// Collective. Searches from each root, and returns a result for each of `exchanges`, which take turns, so
+// that disturbances of the machine affect them alike. Each does a search before anything is measured. What a
+// validator does is not timed; without one nothing is validated.
 std::vector<Result> measure(World& world, const Graph& graph, Search& search,
                             std::span<Exchange* const> exchanges, std::span<const Vertex> roots,
                             Validator* validator, const Progress& progress = {});

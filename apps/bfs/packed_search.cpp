@@ -17,8 +17,8 @@ class Direction {
 
   bool is_from_below() const { return is_from_below_; }
 
-  // The thresholds are those of the publication. A frontier with a large share of the edges that are left to be
-  // explored is found from below sooner than all of them are gone through; a small one is not.
+  // The thresholds are those of the publication. A frontier with a large share of the edges that are left to
+  // be explored is found from below sooner than all of them are gone through; a small one is not.
   void after(const Reached& level) {
     constexpr std::int64_t alpha = 14, beta = 24;
     unexplored_ -= level.neighbours;

@@ -1,5 +1,5 @@
-// The search with the messages of T. Kaneda et al., "Performance Evaluation of PEACH3", HEART 2017: every level
-// from below, by an integer for each vertex.
+// The search with the messages of T. Kaneda et al., "Performance Evaluation of PEACH3", HEART 2017: every
+// level from below, by an integer for each vertex.
 #include <algorithm>
 
 #include "bfs/search.hpp"

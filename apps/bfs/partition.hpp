@@ -1,5 +1,5 @@
-// Which vertices each rank owns: whole words of a bitmap, 64 vertices each, one rank's behind the other's. Since
-// labels are random, every rank gets as many neighbours as any other, up to chance.
+// Which vertices each rank owns: whole words of a bitmap, 64 vertices each, one rank's behind the other's.
+// Since labels are random, every rank gets as many neighbours as any other, up to chance.
 #pragma once
 
 #include <cstddef>

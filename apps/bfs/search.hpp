@@ -35,8 +35,8 @@ class Search {
   std::span<const Sending> sendings() const { return sendings_; }
 
   // Collective. Finds all that can be reached from the root, and returns how many levels there are below it.
-  // Adds the times of the messages to `times`, if given. Between searches by different exchanges there must be
-  // a barrier: only sendings by the same one take turns with each other.
+  // Adds the times of the messages to `times`, if given. Between searches by different exchanges there must
+  // be a barrier: only sendings by the same one take turns with each other.
   virtual int run(Vertex root, Exchange& exchange, MessageTimes* times = nullptr) = 0;
 
   // The result of the last run: for each own vertex its parent, or `nowhere`.

@@ -1,6 +1,6 @@
-// What a rank knows of a search about its own vertices, and the two ways to reach further ones: level by level,
-// from above or from below (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search",
-// SC12).
+// What a rank knows of a search about its own vertices, and the two ways to reach further ones: level by
+// level, from above or from below (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first
+// search", SC12).
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,8 @@ class Tree {
   // Begins again, with a root that any rank may own.
   void begin(Vertex root);
 
-  // From above: goes through the neighbours of the frontier, a bitmap of all vertices. Sets the bits of the own
-  // ones that have not been reached before in `next`, and clears all others.
+  // From above: goes through the neighbours of the frontier, a bitmap of all vertices. Sets the bits of the
+  // own ones that have not been reached before in `next`, and clears all others.
   Reached from_above(std::span<const std::uint64_t> frontier, std::span<std::uint64_t> next);
 
   // From below: every own vertex that has not been reached looks for a neighbour in the frontier, as which

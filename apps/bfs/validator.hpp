@@ -1,5 +1,5 @@
-// Validates a search by the specification's rules. It knows nothing of how the search was done: it reads the list
-// of edges and the parents that the search has found.
+// Validates a search by the specification's rules. It knows nothing of how the search was done: it reads the
+// list of edges and the parents that the search has found.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@
 
 namespace tca::bfs {
 
-// The specification's rules by their numbers, and one about what the benchmark counts. Rule 2, that a vertex is one
-// level below its parent, holds here by what a level is: how many parents lead from a vertex to the root.
+// The specification's rules by their numbers, and one about what the benchmark counts. Rule 2, that a vertex
+// is one level below its parent, holds here by what a level is: how many parents lead from a vertex to the
+// root.
 enum class Rule : std::int32_t {
   tree = 1,          // parents lead to the root, and nowhere in a circle
   listed_edges = 3,  // the ends of an edge of the list are at most one level apart, or neither is in the tree
@@ -25,8 +26,8 @@ enum class Rule : std::int32_t {
   edges_counted,     // what is divided by the time are the edges of the component
 };
 
-// What is wrong, and at which edge: of the tree, from a vertex to its parent, or of the list. Without a level where
-// an end has none.
+// What is wrong, and at which edge: of the tree, from a vertex to its parent, or of the list. Without a level
+// where an end has none.
 struct Fault {
   Rule rule;
   Vertex from, to;
@@ -41,8 +42,8 @@ class Validator {
   // Collective. `edges` is the part of the list that this rank has.
   Validator(World& world, const Partition& partition, std::span<const Edge> edges);
 
-  // Collective. Checks the parents of this rank's vertices, and the number of edges that the search was credited
-  // with. Returns the same on every rank: nothing, or the first fault that it meets.
+  // Collective. Checks the parents of this rank's vertices, and the number of edges that the search was
+  // credited with. Returns the same on every rank: nothing, or the first fault that it meets.
   std::optional<Fault> check(Vertex root, std::span<const Vertex> parents, std::int64_t edges_counted);
 
  private:

@@ -1,5 +1,5 @@
-// Random numbers that depend only on what they are used for, so that every rank would draw the same ones for a
-// site. Callable on the GPU.
+// Random numbers that depend only on what they are used for, so that every rank would draw the same ones for
+// a site. Callable on the GPU.
 #pragma once
 
 #include <cmath>

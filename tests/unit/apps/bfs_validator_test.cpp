@@ -15,8 +15,9 @@
 namespace tca::bfs {
 namespace {
 
-// A path 0 - 64 - 1 - 65 - 2 with a triangle at its begin, another component, a vertex that is joined to itself
-// alone, one in the tree that is, too, and an edge that is listed twice. Two ranks own 64 vertices each.
+// A path 0 - 64 - 1 - 65 - 2 with a triangle at its begin, another component, a vertex that is joined to
+// itself alone, one in the tree that is, too, and an edge that is listed twice. Two ranks own 64 vertices
+// each.
 const Problem small{.scale = 7};
 const std::vector<Edge> list{{0, 64}, {64, 1},  {1, 65},  {2, 65}, {0, 3},
                              {3, 64}, {10, 11}, {12, 12}, {3, 3},  {64, 0}};
