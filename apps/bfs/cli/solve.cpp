@@ -44,12 +44,7 @@ BfsReport solve_bfs(World& world, const BfsOptions& options) {
   const bfs::Problem problem{.scale = options.scale};
   const bfs::Partition partition(problem, world.size());
   Bars bars;
-  bfs::Progress progress;
-  if (world.rank() == 0) {
-    progress = [&bars](const char* what, std::int64_t done, std::int64_t total) {
-      bars.update(what, done, total);
-    };
-  }
+  const bfs::Progress progress = bars.shown_by(world.rank());
   BfsReport report{.problem = problem, .style = options.style, .validated = options.validate};
   const auto numbers = bfs::edges_of(problem, world.rank(), world.size());
   const auto edges =
