@@ -40,6 +40,14 @@ function(opentca_own_c_target target)
   endif()
 endfunction()
 
+# A program in Fortran 2018, with its modules in a folder of its own.
+function(opentca_own_fortran_target target)
+  set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${target}_modules)
+  if(OPENTCA_WARNINGS AND CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -std=f2018 -Wall -Wextra -pedantic)
+  endif()
+endfunction()
+
 # CMake puts CUDA's sources together too from 3.31 on. Each takes minutes as it is, and they would share names.
 function(opentca_keep_kernels_apart target)
   get_target_property(sources ${target} SOURCES)

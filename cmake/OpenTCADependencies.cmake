@@ -105,6 +105,20 @@ if((OPENTCA_BUILD_TESTS OR OPENTCA_BUILD_EXAMPLES) AND NOT CMAKE_C_COMPILER_LOAD
   endif()
 endif()
 
+# Fortran is shipped as source, so its tests and examples alone need a compiler.
+if(OPENTCA_BUILD_TESTS OR OPENTCA_BUILD_EXAMPLES)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+  else()
+    opentca_missing("a Fortran compiler" "gfortran" "the examples in Fortran are not built, and its tests are skipped")
+  endif()
+  if(CMAKE_Fortran_COMPILER_LOADED AND OPENTCA_MPI)
+    find_package(MPI QUIET COMPONENTS Fortran)
+  endif()
+endif()
+
 if(OPENTCA_BUILD_TOOLS)
   opentca_require(CLI11 libcli11-dev)
 

@@ -20,9 +20,9 @@ install(
   PATTERN "CMakeLists.txt" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/examples.cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         RENAME CMakeLists.txt)
-install(TARGETS opentca opentca_for_c EXPORT OpenTCATargets)
+install(TARGETS opentca opentca_for_c opentca_for_fortran EXPORT OpenTCATargets)
 if(TARGET opentca_with_mpi)
-  install(TARGETS opentca_with_mpi EXPORT OpenTCATargets)
+  install(TARGETS opentca_with_mpi opentca_for_fortran_with_mpi EXPORT OpenTCATargets)
 endif()
 install(EXPORT OpenTCATargets NAMESPACE OpenTCA:: DESTINATION ${package_dir})
 # What GDB shows. It looks for a script of this name beside a shared library.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "c/calls.hpp"
 #include "c/last_error.hpp"
@@ -63,6 +64,17 @@ const char* tca_status_name(tca_status status) {
       return tca::to_string(static_cast<tca::Errc>(status));
   }
   return "no status";
+}
+
+tca_status tca_fail(tca_status status, const char* message) {
+  return guarded(__func__, [&] {
+    const int code = static_cast<int>(status);
+    if (status < TCA_INVALID_ARGUMENT || status > TCA_INTERNAL)
+      throw Misuse(fmt::format("{} is no status of an error", code));
+    LastError failed{status, &present(message, "the message"), {}};
+    last_error() = std::move(failed);
+    return status;
+  });
 }
 
 const char* tca_last_message(void) { return message(last_error()); }

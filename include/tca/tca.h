@@ -85,6 +85,9 @@ TCA_API const char* tca_status_name(tca_status status);
 /// Returns the message of the last call of this thread that failed; empty if none has. It holds until the
 /// next one fails.
 TCA_API const char* tca_last_message(void);
+/// Makes `message` this thread's last error, without fields: for the body of a rank that fails by itself, and
+/// for layers over these calls. Returns the status.
+TCA_API tca_status tca_fail(tca_status status, const char* message);
 /// Finds out what that error concerns. The texts and `missing` hold as long as the message.
 TCA_API tca_status tca_last_error(tca_error* error);
 /// Returns the version of the library that the program runs with, for example "0.1.0".
@@ -127,7 +130,8 @@ typedef tca_status (*tca_rank_body)(tca_world* world, void* context);
 /// what it makes.
 TCA_API tca_status tca_world_run_threads(int ranks, tca_rank_body body, void* context,
                                          const tca_world_options* options);
-/// What tca_world_from_mpi of tca/tca_mpi.h calls.
+/// What tca_world_from_mpi of tca/tca_mpi.h calls, and with "Open MPI in Fortran" and the number of a
+/// communicator that of Fortran.
 TCA_API tca_status tca_world_from_mpi_handle(const void* comm, size_t bytes, const char* mpi,
                                              const tca_world_options* options, tca_world** world);
 

@@ -34,7 +34,7 @@ LAYERS = [
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp",
     ],
     ["include/tca/tca.hpp include/tca/raw.hpp include/tca/mpi.hpp"],
-    ["apps", "examples", "bindings/python", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
+    ["apps", "examples", "bindings/python", "bindings/fortran", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
     ["bench"],
     ["cli"],
     ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli"],
@@ -50,7 +50,7 @@ VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([
 COMMAND = re.compile(r"apps/\w+/cli/")
 STANDARD_HEADER = re.compile(r"[a-z_]+|std(def|int)\.h")
 
-SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
+SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu", ".f90", ".F90", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 # Where includes are checked; the tests may look at everything, but their sources must be listed as well.
 SCANNED = ("src", "include", "apps", "cli", "tools", "bench", "examples", "bindings")
@@ -152,7 +152,7 @@ def find_unlisted_sources(tree):
     scripts = [str(path.relative_to(tree.root)) for path in tree.root.glob("tests/*/*_test.py")]
     for file in [*tree.files, *tree.sources_in("tests"), *scripts]:
         path = Path(file)
-        if path.suffix in {".cpp", ".c", ".cu", ".py"} and not file.startswith("tests/install/"):
+        if path.suffix in {".cpp", ".c", ".cu", ".f90", ".F90", ".inc", ".py"} and not file.startswith("tests/install/"):
             # A test may go by its name without a suffix, which a function adds.
             spellings = [path, path.with_suffix("")] if file.startswith("tests/") else [path]
             if not any(is_listed(tree.root, spelling) for spelling in spellings):

@@ -95,6 +95,10 @@ class Layering(unittest.TestCase):
         files = {"src/base/a.cpp": "", "src/base/CMakeLists.txt": "add_library(x data.cpp b/a.cpp) # not a.cpp"}
         self.assert_only(files, "src/base/a.cpp:1", "lists this source")
 
+    def test_source_in_fortran_that_nobody_lists(self):
+        files = {"bindings/fortran/a.F90": '#include "a.inc"\n', "bindings/fortran/a.inc": "", "bindings/fortran/CMakeLists.txt": "(a.F90)"}
+        self.assert_only(files, "bindings/fortran/a.inc:1", "lists this source")
+
     def test_test_that_nobody_lists(self):
         files = {
             "src/base/a.hpp": "",

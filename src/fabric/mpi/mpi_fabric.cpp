@@ -283,6 +283,13 @@ void require_one_group(MPI_Comm program) {
   }
 }
 
+template <class Handle>
+Handle read_as(const void* from) {
+  Handle handle;
+  std::memcpy(&handle, from, sizeof handle);  // NOLINT(bugprone-sizeof-expression): a number, or a pointer
+  return handle;
+}
+
 }  // namespace
 
 std::unique_ptr<control::Control> join(const Settings& settings) {
@@ -292,7 +299,8 @@ std::unique_ptr<control::Control> join(const Settings& settings) {
 
 std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std::string_view header,
                                        const Settings& settings) {
-  if (header != header_name() || bytes != sizeof(MPI_Comm)) {
+  const bool is_fortran = header == fmt::format("{} in Fortran", header_name());
+  if (!(is_fortran && bytes == sizeof(MPI_Fint)) && !(header == header_name() && bytes == sizeof(MPI_Comm))) {
     base::fail(
         Errc::incompatible,
         "World::from_mpi: the program was compiled with {}, OpenTCA with {}; build both with the same MPI",
@@ -303,8 +311,7 @@ std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std:
         Errc::invalid_argument,
         "World::from_mpi outside MPI_Init and MPI_Finalize; call MPI_Init first, or World::init instead");
   }
-  MPI_Comm program;
-  std::memcpy(&program, comm, sizeof program);  // NOLINT(bugprone-sizeof-expression): a handle, or a pointer
+  const MPI_Comm program = is_fortran ? MPI_Comm_f2c(read_as<MPI_Fint>(comm)) : read_as<MPI_Comm>(comm);
   require_one_group(program);
   ensure_session(callers(settings), settings.time_limit);
   return std::make_unique<MpiControl>(program, settings.time_limit);

@@ -25,7 +25,8 @@ struct Settings {
 std::unique_ptr<control::Control> join(const Settings& settings);
 
 // As above, for a communicator of the program. `comm` is the address of an MPI_Comm, `bytes` its size and
-// `header` the name of the MPI whose mpi.h the caller was compiled with.
+// `header` the name of the MPI whose mpi.h the caller was compiled with. A communicator of Fortran is a number;
+// its `header` is then "Open MPI in Fortran".
 std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std::string_view header,
                                        const Settings& settings);
 

@@ -161,6 +161,13 @@ static tca_status fails_by_itself(tca_world* world, void* context) {
   return tca_world_barrier(world);
 }
 
+static tca_status fails_with_words(tca_world* world, void* context) {
+  (void)context;
+  int me;
+  TRY(tca_world_rank(world, &me));
+  return me == 1 ? tca_fail(TCA_OUT_OF_MEMORY, "the mesh is too large") : tca_world_barrier(world);
+}
+
 static tca_status fails_in_a_call(tca_world* world, void* context) {
   (void)context;
   int me;
@@ -197,6 +204,9 @@ static tca_status worlds(void) {
   tca_error error = TCA_ERROR_INIT;
   TRY(tca_last_error(&error));
   REQUIRE(error.rank == 1, "rank %d failed", error.rank);
+  EXPECT(tca_world_run_threads(2, fails_with_words, NULL, NULL), TCA_OUT_OF_MEMORY, "the mesh is too large");
+  EXPECT(tca_fail(TCA_OK, "fine"), TCA_INVALID_ARGUMENT, "tca_fail: 0 is no status of an error");
+  EXPECT(tca_fail(TCA_INTERNAL, NULL), TCA_INVALID_ARGUMENT, "tca_fail: the message is NULL");
   own = TCA_UNFINISHED;
   EXPECT(tca_world_run_threads(2, fails_by_itself, &own, NULL), TCA_INTERNAL, "rank 1 returned unfinished");
   return TCA_OK;
