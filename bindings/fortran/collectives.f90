@@ -149,47 +149,46 @@ contains
     integer(int64), intent(out) :: from_count, to_count
     integer(c_int), intent(out) :: status
     type(kept_request), target :: kept
-    integer(c_int) :: freed, rank
+    integer(c_int) :: freed, rank, ranks
 
     from = c_null_ptr
     to = c_null_ptr
-    from_count = 0
-    to_count = 0
+    from_count = count
+    to_count = count
     rank = 0
+    ranks = 0
     call keep_request(kind, name, type, element_bytes, count, options, kept)
     status = c_world_rank(world%handle, rank)
+    if (status == tca_ok) status = c_world_size(world%handle, ranks)
+    if (kind == tca_reduce_scatter .or. kind == tca_all_to_all) from_count = ranks*count
+    if (kind == tca_all_gather .or. kind == tca_all_to_all) to_count = ranks*count
     if (status == tca_ok) then
       status = c_collective_create(world%handle, kept%c, c_null_ptr, c_null_ptr, collective%handle)
     end if
-    if (status == tca_ok) call find_memory(c_collective_from, collective, element_bytes, from, from_count, status)
-    if (status == tca_ok) call find_memory(c_collective_to, collective, element_bytes, to, to_count, status)
+    if (status == tca_ok) call find_memory(c_collective_from, collective, element_bytes, from_count, from, status)
+    if (status == tca_ok) call find_memory(c_collective_to, collective, element_bytes, to_count, to, status)
     if (status /= tca_ok) then
       freed = c_collective_free(collective%handle)
       collective%handle = c_null_ptr
     end if
     ! A rank's block of an all-gather lies in its final place.
-    if (status == tca_ok .and. kind == tca_all_gather) then
-      from = moved(from, rank*count*element_bytes)
-      from_count = count
-    end if
+    if (status == tca_ok .and. kind == tca_all_gather) from = moved(from, rank*count*element_bytes)
   end subroutine
 
-  subroutine find_memory(window_of, collective, element_bytes, address, elements, status)
+  subroutine find_memory(window_of, collective, element_bytes, elements, address, status)
     procedure(gives_address) :: window_of
     type(tca_collective), intent(in) :: collective
     integer(c_size_t), intent(in) :: element_bytes
+    integer(int64), intent(in) :: elements
     type(c_ptr), intent(out) :: address
-    integer(int64), intent(out) :: elements
     integer(c_int), intent(out) :: status
     type(tca_window) :: window
     integer(c_int) :: freed
 
     address = c_null_ptr
-    elements = 0
     status = window_of(collective%handle, window%handle)
     if (status /= tca_ok) return
-    status = c_window_elements(window%handle, elements)
-    if (status == tca_ok) call find_part(window, elements, element_bytes, address, status)
+    call find_part(window, elements, element_bytes, address, status)
     freed = c_window_free(window%handle)  ! the collective keeps the memory
     if (status == tca_ok) status = freed
   end subroutine

@@ -239,8 +239,8 @@ contains
     if (status == tca_ok) status = c_window_elements(window%handle, have)
     if (status == tca_ok) status = c_window_data(window%handle, address)
     if (status == tca_ok .and. cells > have) then
-      write (sentence, '(2(a, i0))') 'an array of ', cells, ' elements cannot be this rank''s part of the window, which has ', &
-        have
+      write (sentence, '(2(a, i0))') 'an array of ', cells, &
+        ' elements cannot be this rank''s part of the window, which has ', have
       status = c_fail(int(tca_invalid_argument, c_int), terminated(sentence))
     end if
     if (.not. c_associated(address)) address = c_loc(nowhere)
