@@ -246,10 +246,20 @@ contains
     if (.not. c_associated(address)) address = c_loc(nowhere)
   end subroutine
 
-  ! The elements of an array of these bounds.
-  pure integer(int64) function cells_between(lower, upper)
+  ! The elements of an array of these bounds; more than any memory has where that is no number.
+  pure integer(int64) function cells_between(lower, upper) result(cells)
     integer, intent(in) :: lower(:), upper(:)
+    integer(int64) :: extents(size(lower))
+    integer :: d
 
-    cells_between = product(max(int(upper, int64) - lower + 1, 0_int64))
+    extents = max(int(upper, int64) - lower + 1, 0_int64)
+    cells = merge(0_int64, 1_int64, any(extents == 0))
+    do d = 1, size(lower)
+      if (cells > huge(cells)/max(extents(d), 1_int64)) then
+        cells = huge(cells)
+        return
+      end if
+      cells = cells*extents(d)
+    end do
   end function
 end module

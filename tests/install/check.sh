@@ -17,7 +17,7 @@ if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
   for file in include/tca/tca.hpp include/tca/{tca,tca_mpi}.h bin/tca share/opentca/{plot.py,gdb/opentca.py} share/opentca/machines/ha-pacs-tca.toml \
       share/opentca/machines/published/nakao-peach2.toml share/doc/OpenTCA/{LICENSE,README.md,docs/guide.md} \
-      share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp,c/heat.c} share/man/man1/{tca,tca-run,tca-qcd}.1 \
+      share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp,c/heat.c,fortran/heat.f90} share/opentca/fortran/opentca.F90 share/man/man1/{tca,tca-run,tca-qcd}.1 \
       share/bash-completion/completions/tca; do
     [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
   done
@@ -38,6 +38,11 @@ if [ "$way" = find_package ] && command -v cc > /dev/null; then
   cmake -S "$source/find_package_c" -B "$work/build_c" --no-warn-unused-cli "${options[@]}"
   cmake --build "$work/build_c"
   "$work/build_c/consumer"
+fi
+if [ "$way" = find_package ] && command -v gfortran > /dev/null; then
+  cmake -S "$source/find_package_fortran" -B "$work/build_fortran" --no-warn-unused-cli "${options[@]}"
+  cmake --build "$work/build_fortran"
+  "$work/build_fortran/consumer"
 fi
 if [ "$way" = add_subdirectory ] && command -v cc > /dev/null; then
   "$work/build/consumer_c"

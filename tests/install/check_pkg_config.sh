@@ -26,6 +26,13 @@ if command -v cc > /dev/null; then
     -o "$prefix/consumer_c"
   "$prefix/consumer_c"
 fi
+# A Fortran compiler compiles the module with the program.
+if command -v gfortran > /dev/null; then
+  # shellcheck disable=SC2046,SC2086
+  gfortran $flags -J "$prefix" $(pkg-config --variable=fortran opentca) "$source/consumer.f90" \
+    $(pkg-config --libs opentca) -o "$prefix/consumer_fortran"
+  "$prefix/consumer_fortran"
+fi
 pkg-config --static --libs opentca > /dev/null
 if pkg-config --exists opentca-mpi; then
   # shellcheck disable=SC2046,SC2086

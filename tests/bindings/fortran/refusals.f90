@@ -154,7 +154,7 @@ contains
     type(tca_world), intent(in) :: world
     integer, intent(out) :: ierror
     type(tca_window) :: window, huge_one
-    real(real64), pointer, contiguous :: u(:), big(:)
+    real(real64), pointer, contiguous :: u(:), box(:, :, :)
     real(real32), pointer, contiguous :: narrow(:)
     real(real64), pointer, contiguous :: wide(:, :)
     real(real64) :: two(2)
@@ -185,10 +185,11 @@ contains
     call tca_window_create(world, [1, 1], [huge(1), huge(1)], wide, huge_one, 'huge', ierror)
     call require(ierror /= tca_ok .and. .not. associated(wide), 'there is room for all')
     call require(.not. c_associated(huge_one%handle), 'a handle is left')
-    call tca_window_create(world, huge(1_int64)/16, 8, huge_one, 'huge', ierror)
+    call tca_window_create(world, [1, 1, 1], [huge(1), huge(1), huge(1)], box, huge_one, 'huge', ierror)
+    call require(ierror /= tca_ok .and. .not. associated(box), 'there is room for all')
+    call tca_window_create(world, shiftr(huge(1_int64), 4), 8, huge_one, 'huge', ierror)
     call expect(ierror, tca_out_of_memory, 'huge')
     call tca_window_free(window)
-    nullify (big)
     ierror = tca_ok
   end subroutine
 

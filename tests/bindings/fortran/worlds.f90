@@ -160,6 +160,9 @@ contains
     call require(nint(memory(2, 3)) == 7, 'it lies elsewhere')
     call tca_window_free(window)
     call tca_world_barrier(world)
+    call tca_window_create(world, 1_int64, 1, window, 'later')
+    deallocate (memory)
+    call tca_window_free(window)
     ierror = tca_ok
   end subroutine
 
