@@ -203,7 +203,7 @@ module opentca_calls
     integer(c_int) function c_world_from_mpi_handle(comm, bytes, mpi, options, world) &
         bind(c, name='tca_world_from_mpi_handle')
       import
-      integer(c_int), intent(in) :: comm
+      type(c_ptr), value :: comm
       integer(c_size_t), value :: bytes
       character(kind=c_char), intent(in) :: mpi(*)
       type(c_world_options), intent(in) :: options
@@ -403,6 +403,11 @@ module opentca_calls
       integer(c_int64_t), intent(in) :: interior(*)
       type(c_halo_options), intent(in) :: options
       type(c_ptr), intent(inout) :: halo
+    end function
+    integer(c_int) function c_halo_extents(halo, extents) bind(c, name='tca_halo_extents')
+      import
+      type(c_ptr), value :: halo
+      integer(c_int64_t), intent(inout) :: extents(*)
     end function
     integer(c_int) function c_halo_index(halo, cell, offset) bind(c, name='tca_halo_index')
       import

@@ -11,7 +11,8 @@ module opentca_halos
   use opentca_grids
   implicit none
   private
-  public :: tca_halo_create, tca_halo_free, tca_halo_elements, tca_halo_index, tca_halo_add, tca_halo_commit
+  public :: tca_halo_create, tca_halo_free, tca_halo_extents, tca_halo_elements, tca_halo_index, tca_halo_add
+  public :: tca_halo_commit
   public :: tca_halo_start, tca_halo_test, tca_halo_wait, tca_halo_wait_for, tca_halo_run
   public :: tca_halo_start_on, tca_halo_wait_on, tca_halo_run_on, tca_halo_explain
 
@@ -111,7 +112,21 @@ contains
     call settle(status, ierror)
   end subroutine
 
-  ! The elements of a field, ghosts included.
+  ! The extents of a field, ghosts included: upper - lower + 1.
+  subroutine tca_halo_extents(halo, extents, ierror)
+    type(tca_halo), intent(in) :: halo
+    integer, allocatable, intent(out) :: extents(:)
+    integer, optional, intent(out) :: ierror
+    integer(c_int64_t) :: all(max_dims)
+    integer(c_int) :: status
+
+    all = 0
+    status = c_halo_extents(halo%handle, all)
+    extents = int(all(halo%dims:1:-1))
+    call settle(status, ierror)
+  end subroutine
+
+  ! Their product.
   subroutine tca_halo_elements(halo, elements, ierror)
     type(tca_halo), intent(in) :: halo
     integer(int64), intent(out) :: elements

@@ -133,12 +133,12 @@ contains
     type(tca_world_options), optional, intent(in) :: options
     integer, optional, intent(out) :: ierror
     type(kept_options), target :: kept
-    integer(c_int) :: number
+    integer(c_int), target :: number
 
     call keep_options(options, kept)
     number = int(comm, c_int)
-    call settle(c_world_from_mpi_handle(number, c_sizeof(number), mpi//' in Fortran'//c_null_char, kept%c, world%handle), &
-                ierror)
+    call settle(c_world_from_mpi_handle(c_loc(number), c_sizeof(number), terminated(mpi//' in Fortran'), kept%c, &
+                                        world%handle), ierror)
   end subroutine
 
   ! Collective over the ranks that are named, in the same order by each.

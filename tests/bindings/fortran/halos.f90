@@ -65,6 +65,7 @@ contains
     type(tca_window) :: window
     real(real64), pointer, contiguous :: u(:), v(:, :, :)
     integer(int64) :: elements
+    integer, allocatable :: extents(:)
     integer :: me, size, d, dims, first(3), own(3), lower(3), upper(3), step
     character(:), allocatable :: text
 
@@ -85,6 +86,8 @@ contains
     upper(:dims) = own(:dims) + all%width(2, :dims)
     call require(all_equal(halo%lower(:dims), lower(:dims)) .and. all_equal(halo%upper(:dims), upper(:dims)), &
                  'the field has other bounds')
+    call tca_halo_extents(halo, extents)
+    call require(all_equal(extents, upper(:dims) - lower(:dims) + 1), 'the field has other extents')
     call tca_halo_elements(halo, elements)
     call require(elements == product(upper - lower + 1), 'the field has another size')
 
