@@ -40,9 +40,8 @@ function(opentca_own_c_target target)
   endif()
 endfunction()
 
-# A program in Fortran 2018, with its modules in a folder of its own.
+# Fortran 2018, compiled as strictly as a user may do it.
 function(opentca_own_fortran_target target)
-  set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${target}_modules)
   if(OPENTCA_WARNINGS AND CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -std=f2018 -Wall -Wextra -pedantic)
   endif()

@@ -20,9 +20,9 @@ install(
   PATTERN "CMakeLists.txt" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/examples.cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         RENAME CMakeLists.txt)
-install(TARGETS opentca opentca_for_c opentca_for_fortran EXPORT OpenTCATargets)
+install(TARGETS opentca opentca_for_c EXPORT OpenTCATargets)
 if(TARGET opentca_with_mpi)
-  install(TARGETS opentca_with_mpi opentca_for_fortran_with_mpi EXPORT OpenTCATargets)
+  install(TARGETS opentca_with_mpi EXPORT OpenTCATargets)
 endif()
 install(EXPORT OpenTCATargets NAMESPACE OpenTCA:: DESTINATION ${package_dir})
 # What GDB shows. It looks for a script of this name beside a shared library.
@@ -31,12 +31,15 @@ if(BUILD_SHARED_LIBS)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/opentca.py DESTINATION ${CMAKE_INSTALL_LIBDIR}
           RENAME libopentca.so.${PROJECT_VERSION}-gdb.py)
 endif()
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/OpenTCAConfig.cmake.in
-                              ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake INSTALL_DESTINATION ${package_dir})
+set(fortran_dir ${CMAKE_INSTALL_DATADIR}/opentca/fortran)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/OpenTCAConfig.cmake.in ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake
+  INSTALL_DESTINATION ${package_dir} PATH_VARS fortran_dir)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake
-              ${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake DESTINATION ${package_dir})
+              ${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/OpenTCAFortran.cmake DESTINATION ${package_dir})
 include(${CMAKE_CURRENT_LIST_DIR}/OpenTCAPkgConfig.cmake)
 if(OPENTCA_BUILD_TOOLS)
   file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -7,8 +7,8 @@
 !     call tca_world_from_mpi(MPI_COMM_WORLD, world)
 !
 ! Build with the MPI that OpenTCA was built with: mpifort $(pkg-config --variable=fortran opentca) $(pkg-config
-! --variable=fortran opentca-mpi) PROGRAM.f90 $(pkg-config --libs opentca), or link with OpenTCA::fortran_mpi in CMake. A program
-! that meets an error should end by MPI_Abort(MPI_COMM_WORLD, ierror).
+! --variable=fortran opentca-mpi) PROGRAM.f90 $(pkg-config --libs opentca), or link with OpenTCA::fortran_mpi in CMake. A
+! program that meets an error should end by MPI_Abort(MPI_COMM_WORLD, ierror).
 module opentca_mpi
   use mpi_f08, only: MPI_Comm, MPI_Get_library_version, MPI_MAX_LIBRARY_VERSION_STRING
   use opentca_worlds
