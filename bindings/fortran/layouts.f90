@@ -47,14 +47,17 @@ contains
     integer(c_int64_t), dimension(size(extents)) :: begin
     integer :: dims
     integer(c_int) :: status
+    logical :: is_alike
 
     dims = size(extents)
-    if (size(start) /= dims .or. size(shape) /= dims) then
+    is_alike = size(start) == dims .and. size(shape) == dims
+    if (present(lower)) is_alike = is_alike .and. size(lower) == dims
+    if (.not. is_alike) then
       status = c_fail(int(tca_invalid_argument, c_int), &
-                      terminated('tca_layout_subarray: extents, start and shape have different numbers of dimensions'))
+                      terminated('tca_layout_subarray: extents, start, shape and lower have different numbers of dimensions'))
     else
       begin = int(start, c_int64_t) - 1
-      if (present(lower)) begin = int(start, c_int64_t) - lower(:dims)
+      if (present(lower)) begin = int(start, c_int64_t) - lower
       status = c_layout_subarray(int(dims, c_int), in_c(extents), begin(dims:1:-1), in_c(shape), layout)
     end if
     call settle(status, ierror)

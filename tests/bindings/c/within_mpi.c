@@ -36,7 +36,20 @@ static tca_status of_every_fabric(void) {
     TRY(ring(world));
     TRY(tca_world_free(world));
   }
+  // As Fortran hands a communicator over.
+  const MPI_Fint number = MPI_Comm_c2f(MPI_COMM_WORLD);
+#if defined(OMPI_MAJOR_VERSION)
+  const char* const mpi = "Open MPI in Fortran";
+#else
+  const char* const mpi = "MPICH in Fortran";
+#endif
+  tca_world* world;
+  TRY(tca_world_from_mpi_handle(&number, sizeof number, mpi, NULL, &world));
+  TRY(ring(world));
+  TRY(tca_world_free(world));
   tca_world* none;
+  EXPECT(tca_world_from_mpi_handle(&number, sizeof number, "another MPI in Fortran", NULL, &none),
+         TCA_INCOMPATIBLE, "another MPI in Fortran");
   EXPECT(tca_world_from_mpi(MPI_COMM_NULL, NULL, &none), TCA_INVALID_ARGUMENT, "communicator");
   REQUIRE(none == NULL, "a handle is left");
   return TCA_OK;
