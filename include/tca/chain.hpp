@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 
+#include "tca/counted.hpp"
 #include "tca/detail/api.hpp"
 #include "tca/stream.hpp"
 #include "tca/window.hpp"
@@ -32,7 +33,7 @@
 namespace tca {
 
 namespace core {
-class ChainState;
+struct Descriptor;
 }
 
 struct DeviceDoorbell;
@@ -79,18 +80,40 @@ class TCA_API Chain {
   Chain& put(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
              const Layout& from_layout);
 
+  /// Adds a put that is cut short in every step to the length that its sender has set; see tca/counted.hpp. The
+  /// layout is the most that it can move, and what `commit` checks and makes room for. Throws as `put` does.
+  template <Element T>
+  CountedPut put_counted(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
+    return put_counted(to.untyped(), layout, from.untyped(), layout);
+  }
+  template <Element T>
+  CountedPut put_counted(const Remote<T>& to, const Layout& to_layout,
+                         const std::type_identity_t<Local<T>>& from, const Layout& from_layout) {
+    return put_counted(to.untyped(), to_layout, from.untyped(), from_layout);
+  }
+  CountedPut put_counted(const raw::Remote& to, const raw::Local& from, const Layout& layout) {
+    return put_counted(to, layout, from, layout);
+  }
+  CountedPut put_counted(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
+                         const Layout& from_layout);
+
   /// Adds a put of no bytes, which only tells `rank` that this rank has started.
   Chain& signal(int rank);
 
   /// Declares that `rank` puts or signals to this rank. Every rank that does must be expected.
   Chain& expect(int rank);
 
+  /// Declares that `rank` makes a counted put to this rank, as `expect` does besides. The n-th call for a rank is for
+  /// its n-th counted put to this one; every counted put must be expected so.
+  CountedArrival expect_counted(int rank);
+
   /// Collective. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every
   /// rank:
   ///   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
   ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
   ///     a put into bytes that the target itself sends in the same chain, a window that a rank has destroyed,
-  ///     a forced channel that does not reach a target, and ranks that commit different chains. Every rank
+  ///     a forced channel that does not reach a target, a counted put that is not expected or that no channel
+  ///     carries (those of cuda and mpi/rma do not), and ranks that commit different chains. Every rank
   ///     may then add to the chain and commit it again.
   ///   - Error{out_of_memory} when there is no room for what is staged.
   ///   - Error{timed_out} or Error{rank_lost} when a rank does not commit the chain in time.
@@ -171,6 +194,8 @@ class TCA_API Chain {
   friend class World;
   explicit Chain(std::unique_ptr<core::ChainState> state);
   core::ChainState& state() const { return core::present(state_, "chain"); }
+  core::Descriptor describe(const char* call, const raw::Remote& to, const Layout& to_layout,
+                            const raw::Local& from, const Layout& from_layout) const;
 
   std::unique_ptr<core::ChainState> state_;
 };

@@ -35,14 +35,45 @@ void check_end(const core::WindowState& window, std::int64_t offset, const Layou
 
 }  // namespace
 
+void core::fail_length(const CountedEnd& put, Count elements) {
+  const std::int64_t asked = elements.value();
+  const ErrorFields about{.chain = put.chain};
+  const std::string what = fmt::format("length {} of put {} of chain '{}', a counted one to rank {}", asked,
+                                       put.put, put.chain, put.partner);
+  if (asked < 0) base::fail(Errc::invalid_argument, about, "{}: a length is 0 or more", what);
+  if (static_cast<std::uint64_t>(asked) > put.capacity) {
+    base::fail(Errc::invalid_argument, about,
+               "{}: it was committed for {} at most; send the rest in further steps (tca/rounds.hpp), or give "
+               "the put a longer layout",
+               what, count_in_words(static_cast<std::int64_t>(put.capacity)));
+  }
+  base::fail(Errc::invalid_argument, about,
+             "{}: a repetition of its outermost loop moves {} elements, and a length is a multiple of that", what,
+             put.unit);
+}
+
 Chain::Chain(std::unique_ptr<core::ChainState> state) : state_(std::move(state)) {}
 Chain::Chain(Chain&&) noexcept = default;
 Chain& Chain::operator=(Chain&&) noexcept = default;
 Chain::~Chain() = default;
 
-Chain& Chain::put(const raw::Remote& target, const Layout& to_layout, const raw::Local& from,
+Chain& Chain::put(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
                   const Layout& from_layout) {
-  state().require_uncommitted("put");
+  const core::Descriptor put = describe("put", to, to_layout, from, from_layout);
+  state_->add(put, from.window_);
+  return *this;
+}
+
+CountedPut Chain::put_counted(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
+                              const Layout& from_layout) {
+  core::Descriptor put = describe("put_counted", to, to_layout, from, from_layout);
+  put.counted = true;
+  return CountedPut(state_->add_counted(put, from.window_));
+}
+
+core::Descriptor Chain::describe(const char* call, const raw::Remote& target, const Layout& to_layout,
+                                 const raw::Local& from, const Layout& from_layout) const {
+  state().require_uncommitted(call);
   core::Descriptor put;
   try {
     const core::WindowState& to = core::present(target.window_, "target");
@@ -68,10 +99,9 @@ Chain& Chain::put(const raw::Remote& target, const Layout& to_layout, const raw:
     check_end(source, from.offset_, from_layout, size);
   } catch (const Error& error) {
     base::fail(error.code(), {.rank = state_->world().rank(), .chain = state_->name()},
-               "put of chain '{}' to rank {}: {}", state_->name(), target.rank_, error.what());
+               "{} of chain '{}' to rank {}: {}", call, state_->name(), target.rank_, error.what());
   }
-  state_->add(put, from.window_);
-  return *this;
+  return put;
 }
 
 Chain& Chain::signal(int rank) {
@@ -83,6 +113,8 @@ Chain& Chain::expect(int rank) {
   state().expect(rank);
   return *this;
 }
+
+CountedArrival Chain::expect_counted(int rank) { return CountedArrival(state().expect_counted(rank)); }
 
 void Chain::commit() { state().commit(); }
 void Chain::start() { state().start(); }

@@ -70,6 +70,42 @@ void ChainState::expect(int rank) {
   draft_->expected.push_back(rank);
 }
 
+CountedEnds& ChainState::counted() {
+  if (counted_ == nullptr) counted_ = std::make_unique<CountedEnds>();
+  return *counted_;
+}
+
+std::shared_ptr<CountedEnd> ChainState::add_counted(const Descriptor& descriptor,
+                                                    std::shared_ptr<WindowState> source) {
+  auto end = std::make_shared<CountedEnd>();
+  if (descriptor.shape != nullptr) {
+    const std::size_t element_bytes = source->element_bytes();
+    end->capacity = descriptor.shape->bytes() / element_bytes;
+    end->unit = std::max<std::uint64_t>(1, base::unit_bytes(*descriptor.shape) / element_bytes);
+  }
+  end->chain = name_;
+  end->partner = descriptor.to;
+  end->put = static_cast<std::uint32_t>(draft_->descriptors.size());
+  counted().puts.push_back(end);
+  add(descriptor, std::move(source));
+  return end;
+}
+
+std::shared_ptr<CountedEnd> ChainState::expect_counted(int rank) {
+  check_rank("expect_counted", rank);
+  auto end = std::make_shared<CountedEnd>();
+  end->chain = name_;
+  end->partner = rank;
+  counted().arrivals.push_back(end);
+  draft_->expected.push_back(rank);
+  return end;
+}
+
+// The fabrics read the lengths as long as the step is under way, and the program may already set the next ones.
+void ChainState::take_lengths() {
+  for (const auto& put : counted_->puts) put->length = put->next;
+}
+
 void ChainState::commit() {
   require_uncommitted("commit");
   const TimeLimit limit(world_->control(), time_limit_);
@@ -142,6 +178,7 @@ void ChainState::begin_step() {
   ++step_;
   running_ = true;
   on_stream_ = awaited_ = false;
+  if (counted_ != nullptr) take_lengths();
   if (world_->deferred_steps().must_defer()) {
     world_->deferred_steps().defer(*this);
     deferred_ = true;

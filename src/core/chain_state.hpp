@@ -11,6 +11,7 @@
 #include "base/poll.hpp"
 #include "base/waited.hpp"
 #include "core/window_state.hpp"
+#include "tca/counted.hpp"
 
 namespace tca::core {
 
@@ -24,10 +25,16 @@ struct Descriptor {
   std::int64_t to_offset = 0;
   std::int64_t from_offset = 0;
   const base::Shape* shape = nullptr;
+  bool counted = false;
 };
 
 // Returns how many puts go to each rank.
 std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks);
+
+// This rank's ends of a chain's counted puts, in the order in which they were declared.
+struct CountedEnds {
+  std::vector<std::shared_ptr<CountedEnd>> puts, arrivals;
+};
 
 // The declarations that this rank has made for a chain that is not committed yet.
 struct Draft {
@@ -46,6 +53,8 @@ class ChainState {
   void add(const Descriptor& descriptor, std::shared_ptr<WindowState> source);
   void signal(int rank);
   void expect(int rank);
+  std::shared_ptr<CountedEnd> add_counted(const Descriptor& descriptor, std::shared_ptr<WindowState> source);
+  std::shared_ptr<CountedEnd> expect_counted(int rank);
   void commit();
 
   void start();
@@ -96,6 +105,8 @@ class ChainState {
   [[noreturn]] void fail_running(const char* call) const;
   [[noreturn]] void fail_on_stream(const char* call) const;
   [[noreturn]] void fail_not_started(const char* call) const;
+  CountedEnds& counted();
+  void take_lengths();
   void begin_step();
   void finish_step();
   template <class Call>
@@ -123,6 +134,7 @@ class ChainState {
   bool awaited_ = true;           // no step was started since the last wait
   std::unique_ptr<Draft> draft_;  // null after the commit
   base::Blob record_;             // after the commit: what was declared, packed, for `explain`
+  std::unique_ptr<CountedEnds> counted_;  // null where there are none
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
 };

@@ -46,6 +46,23 @@ struct Uses {
   }
 };
 
+// Hands out this rank's ends of the counted puts that a rank makes, in the order in which it has declared them.
+class CountedInTurn {
+ public:
+  CountedInTurn(const CountedEnds* ends, int rank) : ends_(ends), rank_(rank) {}
+
+  CountedEnd* next_put() { return ends_->puts[put_++].get(); }
+  CountedEnd* next_arrival() {
+    while (ends_->arrivals[arrival_]->partner != rank_) ++arrival_;
+    return ends_->arrivals[arrival_++].get();
+  }
+
+ private:
+  const CountedEnds* ends_;
+  int rank_;
+  std::size_t put_ = 0, arrival_ = 0;
+};
+
 }  // namespace
 
 void Commit::run() {
@@ -96,8 +113,9 @@ void Commit::choose_channels() {
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
       const route::Choice choice =
-          route::choose(usable, world_.costs(), {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)]},
-                        chain_.route_, taken);
+          route::choose(usable, world_.costs(),
+                        {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)], d.counted}, chain_.route_,
+                        taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
@@ -116,6 +134,10 @@ void Commit::exchange() {
   for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
   writer.put(chain_.draft_->expected.size());
   for (const int rank : chain_.draft_->expected) writer.put(rank);
+  const std::vector<std::shared_ptr<CountedEnd>> none;
+  const auto& arrivals = chain_.counted_ == nullptr ? none : chain_.counted_->arrivals;
+  writer.put(arrivals.size());
+  for (const auto& arrival : arrivals) writer.put(arrival->partner);
   for (const base::Blob& blob : world_.meet(writer.blob(), what(), number_)) {
     base::Reader reader(blob);
     Declaration rank;
@@ -124,6 +146,7 @@ void Commit::exchange() {
     rank.is_sound = reader.get<bool>();
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.puts.push_back(read(reader, world_));
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected.push_back(reader.get<int>());
+    for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected_counted.push_back(reader.get<int>());
     ranks_.push_back(std::move(rank));
   }
 }
@@ -135,6 +158,7 @@ Problems Commit::problems() const {
   for (int rank = 0; rank < world_.size(); ++rank)
     if (rank != world_.rank()) check_windows(rank, ranks_[static_cast<std::size_t>(rank)].puts, problems);
   check_expectations(problems);
+  check_counted(problems);
   check_overlaps(problems);
   return problems;
 }
@@ -218,6 +242,25 @@ void Commit::check_expectations(Problems& problems) const {
   }
 }
 
+// Checks that this rank expects every counted put to it, and no others, since it has to know what has come.
+void Commit::check_counted(Problems& problems) const {
+  const int me = world_.rank();
+  const std::vector<int>& expected = ranks_[static_cast<std::size_t>(me)].expected_counted;
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    const auto puts = std::ranges::count_if(ranks_[static_cast<std::size_t>(rank)].puts, [&](const Descriptor& d) {
+      return d.to == me && d.counted;
+    });
+    const auto arrivals = std::ranges::count(expected, rank);
+    if (puts == arrivals) continue;
+    problems.add([&] {
+      return fmt::format(
+          "rank {0} makes {1} counted put{2} to rank {3}, which expects {4}; call expect_counted({0}) on rank {3} "
+          "once for each",
+          rank, puts, puts == 1 ? "" : "s", me, arrivals);
+    });
+  }
+}
+
 // Checks this rank's windows: a step writes no byte twice, and writes no byte that this rank sends in the
 // same step.
 void Commit::check_overlaps(Problems& problems) const {
@@ -291,6 +334,15 @@ std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
   return window;
 }
 
+// Returns the length of a put at one end, for its fabric; `end` is null where the put is not counted. One of an empty
+// layout is a signal like any other.
+fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
+  if (end == nullptr || put.shape == nullptr) return {};
+  const std::size_t element_bytes = keep(put.to_window)->element_bytes();
+  end->capacity = put.shape->bytes() / element_bytes;
+  return {&end->length, static_cast<std::uint32_t>(element_bytes)};
+}
+
 // Has every fabric prepare its share, and returns what they have to tell the other ranks.
 base::Blob Commit::offer() {
   const int me = world_.rank();
@@ -302,7 +354,10 @@ base::Blob Commit::offer() {
   for (std::size_t f = 0; f < shares_.size(); ++f) {
     Share& share = shares_[f];
     for (int rank = 0; rank < world_.size(); ++rank) {
+      CountedInTurn counted(chain_.counted_.get(), rank);
       for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
+        CountedEnd* const sent = d.counted && rank == me ? counted.next_put() : nullptr;
+        CountedEnd* const come = d.counted && d.to == me ? counted.next_arrival() : nullptr;
         if (d.fabric != f || (rank != me && d.to != me)) continue;
         fabric::Put put{.from = rank, .to = d.to, .shape = d.shape, .protocol = d.protocol};
         if (d.shape != nullptr) {
@@ -311,8 +366,14 @@ base::Blob Commit::offer() {
           put.from_memory = keep(d.from_window)->memory_of(f);
           put.from_offset = static_cast<std::uint64_t>(d.from_offset);
         }
-        if (rank == me) share.outgoing.push_back(put);
-        if (d.to == me) share.incoming.push_back(put);
+        if (rank == me) {
+          put.length = length_of(sent, d);
+          share.outgoing.push_back(put);
+        }
+        if (d.to == me) {
+          put.length = length_of(come, d);
+          share.incoming.push_back(put);
+        }
       }
     }
     share.offer = world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_,

@@ -20,7 +20,7 @@ struct Declaration {
   bool guarded = true;
   bool is_sound = true;  // its rank knows nothing against its puts
   std::vector<Descriptor> puts;
-  std::vector<int> expected;
+  std::vector<int> expected, expected_counted;  // ranks, the latter once for each counted put
 
   bool is_of_same_chain(const Declaration& other) const {
     return name == other.name && guarded == other.guarded;
@@ -73,6 +73,7 @@ class Commit {
   void check_windows(int rank, std::span<const Descriptor> puts, Problems& problems) const;
   void check_bounds(Problems& problems) const;
   void check_expectations(Problems& problems) const;
+  void check_counted(Problems& problems) const;
   void check_overlaps(Problems& problems) const;
 
   // The words of messages; see words.hpp.
@@ -81,6 +82,7 @@ class Commit {
   std::string what_comes(const Descriptor& put, std::size_t number, int from) const;
 
   std::shared_ptr<WindowState> keep(std::uint32_t window);
+  fabric::Length length_of(CountedEnd* end, const Descriptor& put);
 
   ChainState& chain_;
   WorldState& world_;

@@ -21,7 +21,7 @@ void pack(base::Writer& writer, const Descriptor& d) {
   writer.put_number(d.fabric).put_number(d.protocol);
   writer.put_number(static_cast<std::uint64_t>(d.to_offset))
       .put_number(static_cast<std::uint64_t>(d.from_offset));
-  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape));
+  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape)).put_number(d.counted);
 }
 
 Descriptor unpack(base::Reader& reader) {
@@ -34,6 +34,7 @@ Descriptor unpack(base::Reader& reader) {
   d.to_offset = static_cast<std::int64_t>(reader.get_number());
   d.from_offset = static_cast<std::int64_t>(reader.get_number());
   d.shape = reinterpret_cast<const base::Shape*>(reader.get_number());
+  d.counted = reader.get_number() != 0;
   return d;
 }
 
@@ -89,9 +90,10 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
   // As at commit, fabrics that do not reach the memory have no part in the choice.
   const std::size_t first = world.first_fabric(d.to_window, d.from_window);
   const route::Explained why =
-      route::explain(std::span(world.fabrics()).subspan(first), world.costs(), {d.to, *d.shape, puts},
+      route::explain(std::span(world.fabrics()).subspan(first), world.costs(), {d.to, *d.shape, puts, d.counted},
                      {d.fabric - static_cast<int>(first), d.protocol}, forced);
-  row.insert(row.end(), {why.channel, why.predicted, fmt::format("{}", d.shape->bytes()), layout(world, d),
+  row.insert(row.end(), {why.channel, why.predicted,
+                         fmt::format("{}{}", d.counted ? "0 to " : "", d.shape->bytes()), layout(world, d),
                          place(world, d.from_window, d.from_offset), place(world, d.to_window, d.to_offset),
                          why.reason + reason_of_detour(world, d.to, first)});
   return row;

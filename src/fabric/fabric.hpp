@@ -77,6 +77,17 @@ struct WindowSpec {
   std::byte* existing = nullptr;  // the caller's own memory, which it keeps alive; null: the fabric allocates
 };
 
+// The length of a counted put, in elements, at one end. The sender's is set when `start` is called and stays until the
+// step is over. At the receiver the program stores it before `test` says that the step is over. It lives as long as
+// the chain, so nobody touches it after Program::cancel.
+struct Length {
+  std::uint64_t* elements = nullptr;  // null: the put always moves its whole shape
+  std::uint32_t element_bytes = 1;
+
+  explicit operator bool() const { return elements != nullptr; }
+  std::uint64_t bytes() const { return *elements * element_bytes; }
+};
+
 // A put as both of its ends know it after the exchange in `commit`. A put without a shape is a bare signal.
 struct Put {
   int from = 0;
@@ -87,6 +98,7 @@ struct Put {
   std::uint64_t from_offset = 0;
   const base::Shape* shape = nullptr;  // outlives every program
   int protocol = 0;                    // index into Fabric::protocols()
+  Length length = {};                  // at this rank's end: of an outgoing put the sender's
 };
 
 // A rank's share of a chain. In both lists the puts are in the order in which their senders declared them.
@@ -219,6 +231,9 @@ class Fabric {
 
   // Returns whether a protocol carries puts to `rank`, which the fabric reaches.
   virtual bool carries(int /*protocol*/, int /*rank*/) const { return true; }
+
+  // Returns whether a protocol carries counted puts.
+  virtual bool carries_counted(int /*protocol*/) const { return false; }
 
   // Returns whether a protocol carries puts between the ranks of a group, whose other ranks know nothing of them.
   virtual bool serves_groups(int /*protocol*/) const { return true; }

@@ -57,6 +57,7 @@ std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, const Put
     for (std::size_t p = 0; p < protocols.size(); ++p) {
       if (!matches(override_name, fabric.name(), protocols[p])) continue;
       if (!fabric.carries(static_cast<int>(p), put.target)) continue;
+      if (put.counted && !fabric.carries_counted(static_cast<int>(p))) continue;
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
                      costs.predict_us(fabric, p, put.target, put.shape, put.puts),
@@ -71,11 +72,18 @@ Choice choose(Fabrics fabrics, const Costs& costs, const Put& put, const std::st
               const Taken& taken) {
   const std::vector<Candidate> all = candidates(fabrics, costs, put, override_name, taken);
   if (all.empty()) {
+    const char* const verb = put.counted ? "carry counted puts to" : "reach";
     std::string known;
     for (const Candidate& c : candidates(fabrics, costs, put, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
-    base::fail(Errc::invalid_argument, "{} is none of the channels that reach rank {}, which are {}",
-               name_of(override_name), put.target, known);
+    if (known.empty() && put.counted) {
+      base::fail(Errc::invalid_argument,
+                 "no channel carries counted puts to rank {}; put as much as may come and the length beside it, or "
+                 "use the fabrics shm, mpi or sim",
+                 put.target);
+    }
+    base::fail(Errc::invalid_argument, "{} is none of the channels that {} rank {}, which are {}",
+               name_of(override_name), verb, put.target, known);
   }
   const auto eligible = [&](const Candidate& candidate) {
     return candidate.has_room || !override_name.empty();

@@ -53,10 +53,11 @@ struct Put {
   int target;
   base::Shape shape;
   std::size_t puts = 1;  // of the chain to the same rank, this one included
+  bool counted = false;
 };
 
 // Returns the cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when no
-// such channel has the name of the override.
+// such channel has the name of the override, or none carries counted puts.
 Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, const Put& put,
               const std::string& override_name, const Taken& taken = {});
 

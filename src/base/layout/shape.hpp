@@ -66,6 +66,25 @@ struct Part {
 // cut at multiples of 16 bytes only.
 std::vector<Part> split(const Shape& shape, std::uint64_t most);
 
+// Returns what one repetition of the outermost loop moves, in bytes; 1 for a single run, which may end anywhere.
+inline std::uint64_t unit_bytes(const Shape& shape) {
+  if (shape.loop_count == 0) return 1;
+  std::uint64_t bytes = shape.run;
+  for (std::size_t i = 0; i + 1 < shape.loop_count; ++i) bytes *= shape.loops[i].count;
+  return bytes;
+}
+
+// Returns the beginning of a shape, of `bytes` bytes, which are a multiple of its `unit_bytes` and no more than it
+// has: it repeats the outermost loop less often, or has a shorter run.
+inline Shape cut(const Shape& shape, std::uint64_t bytes) {
+  Shape part = shape;
+  if (part.loop_count == 0)
+    part.run = bytes;
+  else
+    part.loops[part.loop_count - 1].count = bytes / unit_bytes(shape);
+  return part;
+}
+
 // These three copy a shape that has loops. The dense side is contiguous.
 void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
@@ -98,6 +117,20 @@ inline std::byte* gather(std::byte* dense, const std::byte* from, const Shape& s
 inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Shape& shape) {
   shape.loop_count == 0 ? copy_run(to, dense, shape.run) : scatter_loops(to, dense, shape);
   return dense + shape.bytes();
+}
+
+// These do the same with what `cut` returns.
+inline void copy_cut(std::byte* to, const std::byte* from, const Shape& shape, std::uint64_t bytes) {
+  shape.loop_count == 0 ? copy_run(to, from, bytes) : copy_loops(to, from, cut(shape, bytes));
+}
+inline std::byte* gather_cut(std::byte* dense, const std::byte* from, const Shape& shape, std::uint64_t bytes) {
+  shape.loop_count == 0 ? copy_run(dense, from, bytes) : gather_loops(dense, from, cut(shape, bytes));
+  return dense + bytes;
+}
+inline const std::byte* scatter_cut(std::byte* to, const std::byte* dense, const Shape& shape,
+                                    std::uint64_t bytes) {
+  shape.loop_count == 0 ? copy_run(to, dense, bytes) : scatter_loops(to, dense, cut(shape, bytes));
+  return dense + bytes;
 }
 
 // Whether runs are long enough for non-temporal stores: shorter ones contain too few whole lines.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "fabric/shm/memory.hpp"
 
@@ -32,6 +33,13 @@ Puts carried_by(const Puts& puts, Protocol protocol) {
 int ready_lag(const Puts& puts, bool guarded, bool mutual) {
   if (guarded && !carried_by(puts, direct).empty()) return 0;
   return !carried_by(puts, staged).empty() && !mutual ? 1 : -1;
+}
+
+Puts select(const Puts& puts, bool counted) {
+  Puts selected;
+  std::copy_if(puts.begin(), puts.end(), std::back_inserter(selected),
+               [&](const fabric::Put* put) { return static_cast<bool>(put->length) == counted; });
+  return selected;
 }
 
 std::size_t bytes_of(const Puts& puts, Protocol protocol) {
@@ -145,29 +153,50 @@ std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
   return static_cast<std::uint32_t>(more.size());
 }
 
+// Adds the counted ones among the puts of one direction. Returns how long the buffers of the ring are, in which
+// `fixed` bytes of other puts come first; `offset` is where the lengths stand.
+std::size_t add_counted(std::vector<CountedCopy>& copies, const Puts& counted, std::size_t fixed,
+                        std::uint32_t& offset) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (counted.empty()) return fixed;
+  const std::size_t lengths_at = (fixed + word - 1) / word * word;
+  offset = static_cast<std::uint32_t>(lengths_at);
+  for (const fabric::Put* put : counted) copies.push_back({copy_of(*put, put->shape), put->length, put->protocol});
+  return lengths_at + counted.size() * word + bytes_of(counted, staged);
+}
+
 }  // namespace
 
 Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal nontemporal, Moves& moves,
                   Shapes& shapes) {
   const bool mutual = !traffic.out.empty() && !traffic.in.empty();
   const int out_lag = ready_lag(traffic.out, guarded, mutual);
+  // Those that are not counted; these have a way of their own.
+  const Traffic fixed{select(traffic.out, false), select(traffic.in, false)};
+  const Traffic counted{select(traffic.out, true), select(traffic.in, true)};
   std::vector<Copy>& copies = moves.copies;
   Link link;
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
-  choose_stores(link, traffic.out, nontemporal, moves.trials);
-  link.direct_count = add_copies(copies, traffic.out, direct);
-  link.gather_count = append(copies, ring_order(traffic.out, shapes));
-  link.scatter_count = append(copies, ring_order(traffic.in, shapes));
-  link.pull_count = add_copies(copies, traffic.in, pull);
-  link.out_ring = make_ring(bytes_of(traffic.out, staged));
-  link.in_ring = make_ring(bytes_of(traffic.in, staged));
+  choose_stores(link, fixed.out, nontemporal, moves.trials);
+  link.direct_count = add_copies(copies, fixed.out, direct);
+  link.gather_count = append(copies, ring_order(fixed.out, shapes));
+  link.scatter_count = append(copies, ring_order(fixed.in, shapes));
+  link.pull_count = add_copies(copies, fixed.in, pull);
+  CountedCopies own;
+  link.out_ring = make_ring(add_counted(own.out, counted.out, bytes_of(fixed.out, staged), own.out_offset));
+  link.in_ring = make_ring(add_counted(own.in, counted.in, bytes_of(fixed.in, staged), own.in_offset));
+  if (!own.out.empty() || !own.in.empty()) {
+    link.counted = static_cast<std::int32_t>(moves.counted.size());
+    moves.counted.push_back(std::move(own));
+  }
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;
   link.ready_lags = out_lag == 1;
   link.posts_ready = ready_lag(traffic.in, guarded, mutual) >= 0;
   link.is_pulled = !carried_by(traffic.out, pull).empty();
+  link.pulls = !carried_by(traffic.in, pull).empty();
   return link;
 }
 

@@ -10,11 +10,12 @@
 namespace tca::shm {
 
 ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-                       std::span<const StoreModeTuner> trials)
+                       std::span<const StoreModeTuner> trials, std::vector<CountedCopies> counted)
     : runner_(runner),
       link_count_(static_cast<std::uint32_t>(links.size())),
       links_(std::make_unique<Link[]>(links.size())),
-      copies_(std::make_unique<Copy[]>(copies.size())) {
+      copies_(std::make_unique<Copy[]>(copies.size())),
+      counted_(std::move(counted)) {
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
   if (!trials.empty()) {
@@ -24,7 +25,7 @@ ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<co
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
   for (const Link& link : links) runner_.staged_bytes += link.out_ring.bytes();
   owes_ = std::any_of(links.begin(), links.end(),
-                      [](const Link& link) { return link.needs_ready || link.pull_count > 0; });
+                      [](const Link& link) { return link.needs_ready || link.pulls; });
 }
 
 ShmProgram::~ShmProgram() {
@@ -118,7 +119,7 @@ bool ShmProgram::receive(Link& link) {
     traced(link, "puts from", &ShmProgram::move_in);
   }
   // Release: pairs with the acquire in `advance`; the source may be overwritten after it.
-  if (link.pull_count > 0) link.out->done.store(step_, std::memory_order_release);
+  if (link.pulls) link.out->done.store(step_, std::memory_order_release);
   return true;
 }
 
@@ -127,6 +128,7 @@ void ShmProgram::move_out(const Link& link) {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   };
   store(link, link.trial < 0 ? link.stores : trials_[static_cast<std::size_t>(link.trial)].next(now));
+  if (link.counted >= 0) store_counted(link);
 }
 
 void ShmProgram::store(const Link& link, StoreMode way) {
@@ -184,6 +186,34 @@ void ShmProgram::move_in(const Link& link) {
   }
   for (const Copy* end = next + link.pull_count; next != end; ++next) {
     base::copy(next->to, next->from, *next->shape);
+  }
+  if (link.counted >= 0) fetch_counted(link);
+}
+
+// What is pulled is the receiver's to move, once it knows the length.
+void ShmProgram::store_counted(const Link& link) {
+  const CountedCopies& counted = counted_[static_cast<std::size_t>(link.counted)];
+  std::byte* next = buffer(link.out, link.out_ring) + counted.out_offset;
+  std::byte* dense = next + counted.out.size() * sizeof(std::uint64_t);
+  for (const CountedCopy& put : counted.out) {
+    const auto& [to, from, shape] = put.whole;
+    std::memcpy(next, put.length.elements, sizeof(std::uint64_t));
+    next += sizeof(std::uint64_t);
+    if (put.protocol == direct) base::copy_cut(to, from, *shape, put.length.bytes());
+    if (put.protocol == staged) dense = base::gather_cut(dense, from, *shape, put.length.bytes());
+  }
+}
+
+void ShmProgram::fetch_counted(const Link& link) {
+  const CountedCopies& counted = counted_[static_cast<std::size_t>(link.counted)];
+  const std::byte* next = buffer(link.in, link.in_ring) + counted.in_offset;
+  const std::byte* dense = next + counted.in.size() * sizeof(std::uint64_t);
+  for (const CountedCopy& put : counted.in) {
+    const auto& [to, from, shape] = put.whole;
+    std::memcpy(put.length.elements, next, sizeof(std::uint64_t));
+    next += sizeof(std::uint64_t);
+    if (put.protocol == pull) base::copy_cut(to, from, *shape, put.length.bytes());
+    if (put.protocol == staged) dense = base::scatter_cut(to, dense, *shape, put.length.bytes());
   }
 }
 

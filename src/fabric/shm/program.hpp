@@ -7,6 +7,10 @@
 //           buffer of step n-2. A rank that only sends waits in step n for `ready` n-1, so that it is never
 //           more than its two buffers ahead.
 //   pull    The receiver copies from the sender's memory and answers with `done`.
+//
+// The lengths of counted puts, whatever their protocol, stand in the ring's buffer of the step, so that they have its
+// two buffers and its guard. With few bytes beside them they cross in the line of the signal.
+//
 // docs/protocols.md argues why this is right; verify/ proves it.
 #pragma once
 
@@ -37,6 +41,20 @@ struct Copy {
   const base::Shape* shape;
 };
 
+// A copy that each step cuts short to a length.
+struct CountedCopy {
+  Copy whole;
+  fabric::Length length;
+  int protocol;
+};
+
+// The counted copies of one link, in the same order at both ends. In the ring stand their lengths, from an offset on
+// that is behind the bytes of the other staged copies, and then the bytes of those that are staged.
+struct CountedCopies {
+  std::vector<CountedCopy> out, in;
+  std::uint32_t out_offset = 0, in_offset = 0;
+};
+
 // Everything that passes between this rank and one partner in one chain.
 struct Link {
   Signal* in = nullptr;   // what the partner stores for this rank
@@ -56,10 +74,12 @@ struct Link {
   bool needs_ready : 1 = false;  // this rank waits for the partner's `ready`...
   bool ready_lags : 1 = false;   // ... of the step before
   bool is_pulled : 1 = false;    // the partner fetches and answers with `done`
+  bool pulls : 1 = false;        // this rank does
   // Whether there are enough bytes for stores past the caches, in place and into the ring.
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
   StoreMode stores = StoreMode::ordinary;
   std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
+  std::int32_t counted = -1;     // the index of the program's counted copies of this link; -1: none
   std::uint32_t ready_seen = 0;  // the partner's `ready` when this rank last looked
   // In the current step.
   bool sent = true;
@@ -71,7 +91,7 @@ class Runner;
 class ShmProgram final : public fabric::Program {
  public:
   ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-             std::span<const StoreModeTuner> trials);
+             std::span<const StoreModeTuner> trials, std::vector<CountedCopies> counted);
   ~ShmProgram() override;
 
   void start() override;
@@ -90,6 +110,8 @@ class ShmProgram final : public fabric::Program {
   void move_out(const Link& link);
   void store(const Link& link, StoreMode way);
   void move_in(const Link& link);
+  void store_counted(const Link& link);
+  void fetch_counted(const Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
   void gather_first(std::byte* dense, std::span<const Copy> copies, bool nontemporal);
   void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
@@ -109,6 +131,7 @@ class ShmProgram final : public fabric::Program {
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
   std::unique_ptr<StoreModeTuner[]> trials_;  // of the links that have a choice
+  std::vector<CountedCopies> counted_;        // of the links that have any
   // The neighbours in the runner's list of programs that are started and unfinished and have `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;

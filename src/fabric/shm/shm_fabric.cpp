@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/nontemporal.hpp"
@@ -64,7 +65,8 @@ class ShmOffer final : public fabric::Offer {
   // The program owns the slots.
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
     for (Link& link : links_) link.out = slot_at(link.partner, offers);
-    auto program = std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials);
+    auto program = std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials,
+                                                std::move(moves_.counted));
     links_.clear();
     return program;
   }
@@ -100,6 +102,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
+  bool carries_counted(int) const override { return true; }
   bool takes_existing() const override { return space_->reaches_existing(); }
   const fabric::Pricing& pricing() const override { return *this; }
   double cache_line_transfer_ns() const override { return cache_line_transfer_ns_; }

@@ -32,6 +32,7 @@ class MixedFabric final : public fabric::Fabric {
   std::string_view name() const override { return inner_->name(); }
   std::span<const std::string_view> protocols() const override { return inner_->protocols(); }
   bool reaches(int rank) const override { return inner_->reaches(rank); }
+  bool carries_counted(int protocol) const override { return inner_->carries_counted(protocol); }
   const fabric::Pricing& pricing() const override { return inner_->pricing(); }
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {
     return inner_->expose(window);

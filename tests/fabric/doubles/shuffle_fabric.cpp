@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -62,6 +63,11 @@ class ShuffleProgram final : public fabric::Program {
       in_.push_back(hub_.lane(chain, from, share.incoming.front().to, share.guarded));
     }
     for (const fabric::Put& put : share.outgoing) add(put);
+    for (const fabric::Put& put : share.incoming) {
+      if (!put.length) continue;
+      const auto lane = std::find_if(in_.begin(), in_.end(), [&](Lane* each) { return each->from == put.from; });
+      expected_.push_back({*lane, put.length});
+    }
   }
 
   ~ShuffleProgram() override {
@@ -77,14 +83,19 @@ class ShuffleProgram final : public fabric::Program {
       lane->ready_sent = step_;
       hub_.wake(*lane);
     }
+    std::map<Lane*, std::vector<std::uint64_t>> lengths;
     for (std::size_t i = 0; i < puts_.size(); ++i) {
       Flight flight = puts_[i].flight;
       flight.step = step_;
       flight.descriptor = i;
+      if (puts_[i].length) {
+        flight.bytes = puts_[i].length.bytes();
+        lengths[puts_[i].lane].push_back(*puts_[i].length.elements);
+      }
       puts_[i].lane->flights.push_back(std::move(flight));
     }
     for (Lane* lane : out_) {
-      lane->arrivals.push_back({step_, hub_.now()});
+      lane->arrivals.push_back({step_, hub_.now(), std::move(lengths[lane])});
       hub_.wake(*lane);
     }
     if (hub_.chance(50)) hub_.poll();
@@ -95,6 +106,7 @@ class ShuffleProgram final : public fabric::Program {
     if (!running_) return true;
     hub_.poll();
     running_ = !open_partners().empty();
+    if (!running_) take_lengths();
     return !running_;
   }
 
@@ -108,7 +120,18 @@ class ShuffleProgram final : public fabric::Program {
   struct Planned {
     Lane* lane;
     Flight flight;
+    fabric::Length length;
   };
+  struct Expected {
+    Lane* lane;
+    fabric::Length length;
+  };
+
+  void take_lengths() {
+    std::map<Lane*, std::size_t> taken;
+    for (const Expected& put : expected_) *put.length.elements = put.lane->lengths.at(step_)[taken[put.lane]++];
+    for (const auto& [lane, count] : taken) lane->lengths.erase(step_);
+  }
 
   void add(const fabric::Put& put) {
     if (put.shape == nullptr) return;
@@ -122,7 +145,9 @@ class ShuffleProgram final : public fabric::Program {
                       .to = target.bytes.data() + put.to_offset,
                       .from = source.bytes.data() + put.from_offset,
                       .shape = put.shape,
-                      .protocol = put.protocol}});
+                      .protocol = put.protocol,
+                      .bytes = put.shape->bytes()},
+                     put.length});
   }
 
   std::set<int> open_partners() const {
@@ -144,6 +169,7 @@ class ShuffleProgram final : public fabric::Program {
   bool running_ = false;
   std::vector<Lane*> out_, in_;
   std::vector<Planned> puts_;
+  std::vector<Expected> expected_;
 };
 
 class ShuffleFabric final : public fabric::Fabric {
@@ -153,6 +179,7 @@ class ShuffleFabric final : public fabric::Fabric {
   std::string_view name() const override { return "shuffle"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int) const override { return true; }
+  bool carries_counted(int) const override { return true; }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {
     const std::size_t id = id_of(window.members, window.number);

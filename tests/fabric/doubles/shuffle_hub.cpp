@@ -97,6 +97,7 @@ void ShuffleHub::visit(Lane& lane) {
                           (immediates.empty() || immediates.front().moment > next.moment);
   if (!all_landed) return;
   lane.arrived = next.step;
+  if (!next.lengths.empty()) lane.lengths[next.step] = next.lengths;
   lane.arrivals.pop_front();
 }
 
@@ -114,8 +115,8 @@ void ShuffleHub::check_source(const Flight& flight) {
 
 void ShuffleHub::capture(Flight& flight) {
   check_source(flight);
-  flight.buffer.resize(flight.shape->bytes());
-  base::gather(flight.buffer.data(), flight.from, *flight.shape);
+  flight.buffer.resize(flight.bytes);
+  base::gather_cut(flight.buffer.data(), flight.from, *flight.shape, flight.bytes);
   flight.captured = true;
 }
 
@@ -123,10 +124,10 @@ void ShuffleHub::land(Flight& flight) {
   if (flight.target->released) {
     note("a put landed in memory that its rank had given back");
   } else if (flight.captured) {
-    base::scatter(flight.to, flight.buffer.data(), *flight.shape);
+    base::scatter_cut(flight.to, flight.buffer.data(), *flight.shape, flight.bytes);
   } else {
     check_source(flight);
-    base::copy(flight.to, flight.from, *flight.shape);
+    base::copy_cut(flight.to, flight.from, *flight.shape, flight.bytes);
   }
 }
 

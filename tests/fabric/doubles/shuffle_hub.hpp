@@ -36,6 +36,7 @@ struct Flight {
   const std::byte* from;
   const base::Shape* shape;
   int protocol;
+  std::uint64_t bytes;  // of the shape, from its beginning
   bool captured = false;
   std::vector<std::byte> buffer = {};
 };
@@ -50,8 +51,10 @@ struct Lane {
   struct Arrival {
     std::uint32_t step;
     std::uint64_t moment;
+    std::vector<std::uint64_t> lengths;  // of its counted puts, in elements
   };
   std::deque<Arrival> arrivals;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;  // by step: those that have arrived
   std::vector<Flight> flights;
 };
 

@@ -1,0 +1,104 @@
+/// @file
+/// The two ends of a counted put, whose length is chosen anew for every step:
+///
+///     // on the sender                                      // on the receiver
+///     tca::CountedPut sent =                                tca::CountedArrival come = chain.expect_counted(left);
+///         chain.put_counted(to, from, tca::block(1000));
+///     chain.commit();                                       chain.commit();
+///     for (...) {                                           for (...) {
+///       sent.set(n);             // 0 to 1000                 chain.run();
+///       chain.run();                                          use(elements, come.count());
+///     }                                                     }
+///
+/// A length counts elements in the order of the layout, from its first one on. It cuts the outermost loop short, so
+/// it is a multiple of what one repetition of that loop moves: any number of the elements of a block or a stride, and
+/// whole rows of a block-stride. Where the two layouts of a put differ, it must be whole for both.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tca/detail/api.hpp"
+#include "tca/detail/moved.hpp"
+#include "tca/layout.hpp"
+
+namespace tca {
+
+class Chain;
+
+namespace core {
+
+class ChainState;
+
+// One end of a counted put. Lengths are in elements.
+struct CountedEnd {
+  std::uint64_t next = 0;      // sender: the length of the steps to come
+  std::uint64_t length = 0;    // of the step that was started last; the fabric reads it, or writes it at the receiver
+  std::uint64_t capacity = 0;  // the receiver knows it after the commit
+  std::uint64_t unit = 1;      // lengths are multiples of it
+  std::string chain;
+  int partner = 0;
+  std::uint32_t put = 0;  // its number, at the sender
+};
+
+// Throws Error{invalid_argument} for a length that the put cannot have.
+[[noreturn]] TCA_API void fail_length(const CountedEnd& put, Count elements);
+
+}  // namespace core
+
+/// The sending end. Copies name the same put; they may outlive the chain, and then do nothing.
+class CountedPut {
+ public:
+  /// Sets the length of the steps that are started from here on, 0 to `capacity()`; until the first call it is 0. A
+  /// step that is under way keeps its own. Throws Error{invalid_argument} for a length that is negative, above the
+  /// capacity, or no multiple of what a repetition of the outermost loop moves; the length then stays as it was.
+  void set(Count elements) {
+    core::CountedEnd& end = core::present(end_, "counted put");
+    const auto length = static_cast<std::uint64_t>(elements.value());
+    // Of most layouts the unit is one element, which spares the division.
+    if (length > end.capacity || (end.unit != 1 && length % end.unit != 0)) [[unlikely]]
+      core::fail_length(end, elements);
+    end.next = length;
+  }
+
+  /// Returns the length that the next step will have.
+  std::int64_t length() const { return static_cast<std::int64_t>(core::present(end_, "counted put").next); }
+  /// Returns the number of elements of the layout.
+  std::int64_t capacity() const {
+    return static_cast<std::int64_t>(core::present(end_, "counted put").capacity);
+  }
+  /// Returns the target.
+  int rank() const { return core::present(end_, "counted put").partner; }
+
+ private:
+  friend class Chain;
+  explicit CountedPut(std::shared_ptr<core::CountedEnd> end) : end_(std::move(end)) {}
+
+  std::shared_ptr<core::CountedEnd> end_;
+};
+
+/// The receiving end. Copies name the same put, and may outlive the chain.
+class CountedArrival {
+ public:
+  /// Returns how many elements came with the step whose `wait` has returned last; 0 before the first one. Not to be
+  /// called while a step is under way. The other elements of the target are as they were.
+  std::int64_t count() const {
+    return static_cast<std::int64_t>(core::present(end_, "counted arrival").length);
+  }
+  /// Returns the most that can come, as the sender has declared it; 0 before the commit.
+  std::int64_t capacity() const {
+    return static_cast<std::int64_t>(core::present(end_, "counted arrival").capacity);
+  }
+  /// Returns the sender.
+  int rank() const { return core::present(end_, "counted arrival").partner; }
+
+ private:
+  friend class Chain;
+  explicit CountedArrival(std::shared_ptr<core::CountedEnd> end) : end_(std::move(end)) {}
+
+  std::shared_ptr<core::CountedEnd> end_;
+};
+
+}  // namespace tca
