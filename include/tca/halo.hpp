@@ -26,11 +26,13 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tca/counted.hpp"
 #include "tca/detail/api.hpp"
 #include "tca/detail/counts.hpp"
 #include "tca/grid.hpp"
@@ -117,6 +119,29 @@ class TCA_API Halo {
   }
   Halo& add(const raw::Window& field, Count offset = 0);
 
+  /// Adds a field whose faces are counted puts (tca/counted.hpp): of each face a step moves as many elements as its
+  /// sender has set, in the order of the sender's cells and of the receiver's ghosts. So the cells next to a side can be
+  /// a queue of what goes to the neighbour there, such as particles. Throws as `add` does.
+  template <Element T>
+  Halo& add_counted(const Window<T>& field, Count offset = 0) {
+    return add_counted(field.untyped(), offset);
+  }
+  Halo& add_counted(const raw::Window& field, Count offset = 0);
+
+  /// Return the two ends of a counted field's exchange on one side, such as {-1, 0} for the neighbour below in the first
+  /// dimension: what goes from this rank's cells to the neighbour there, and what comes from it into the ghosts there.
+  /// Nothing where no neighbour is there or no ghosts are to be filled. Fields are numbered from 0 in the order in which
+  /// they were added. Throw Error{invalid_argument} before `commit`, for a field that is not there or not counted, and
+  /// for a side that has too few or too many numbers, or others than -1, 0 and 1.
+  [[nodiscard]] std::optional<CountedPut> to(std::size_t field, std::span<const int> side) const;
+  [[nodiscard]] std::optional<CountedArrival> from(std::size_t field, std::span<const int> side) const;
+  [[nodiscard]] std::optional<CountedPut> to(std::size_t field, std::initializer_list<int> side) const {
+    return to(field, std::span(side.begin(), side.size()));
+  }
+  [[nodiscard]] std::optional<CountedArrival> from(std::size_t field, std::initializer_list<int> side) const {
+    return from(field, std::span(side.begin(), side.size()));
+  }
+
   /// Collective. Throws Error{refused}, with the same message on every rank, when ranks have added no window,
   /// different ones, or the same in another order. Throws what Chain::commit does as well.
   void commit();
@@ -142,13 +167,28 @@ class TCA_API Halo {
   // One direction: `from` of this rank's array goes to `to` of the neighbour's.
   struct Face {
     int neighbour;
+    Grid::Coordinates side;  // where the neighbour is
     Layout from;
     Layout to;
+  };
+
+  // The ghosts of one side, which a neighbour fills.
+  struct Ghosts {
+    int neighbour;
+    Grid::Coordinates side;
   };
 
   struct Field {
     raw::Window window;
     std::int64_t offset;
+    bool counted;
+  };
+
+  // The ends of a counted field's puts, in the order of the faces and of the ghosts; of any other field none.
+  struct CountedSides {
+    bool counted = false;
+    std::vector<CountedPut> to = {};
+    std::vector<CountedArrival> from = {};
   };
 
   // The extents and ghosts of every rank's array, as gathered from all.
@@ -160,6 +200,8 @@ class TCA_API Halo {
   [[noreturn]] void fail_wrapped(std::size_t number) const;
   core::WorldState& world() const { return core::present(world_, "halo"); }
   void require_uncommitted(const char* call) const;
+  Halo& add(const raw::Window& field, Count offset, bool counted);
+  const CountedSides& counted_sides(const char* call, std::size_t field, std::span<const int> side) const;
   std::int64_t sent_elements() const;
 
   std::shared_ptr<core::WorldState> world_;
@@ -169,7 +211,9 @@ class TCA_API Halo {
   std::int64_t origin_ = 0;  // the offset of cell 0, 0, ...
   std::int64_t elements_ = 1;
   std::vector<Face> faces_;
-  std::vector<Field> fields_;  // until commit
+  std::vector<Ghosts> ghosts_;
+  std::vector<Field> fields_;           // until commit
+  std::vector<CountedSides> counted_;  // by field, from then on
   bool committed_ = false;
   Chain chain_;
   std::chrono::milliseconds time_limit_;  // the chain's

@@ -249,6 +249,10 @@ void check_fields(const core::WorldState& world, const std::string& name,
   if (first.empty()) fail(Errc::refused, "halo '{}' has no field: add a window before its commit", name);
 }
 
+bool is_at(const Grid::Coordinates& at, std::span<const int> side) {
+  return std::equal(side.begin(), side.end(), at.begin());
+}
+
 }  // namespace
 
 struct Halo::Arrays {
@@ -317,6 +321,7 @@ Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays
     if (const std::optional<int> sender = neighbour_of(grid, shapes, me, step);
         sender && !empty(ghosts(mine, step, dims), dims)) {
       senders.insert(*sender);
+      ghosts_.push_back({*sender, step});
     }
     // This rank as a sender: it lies on side `step` of its neighbour in the opposite direction.
     Grid::Coordinates back{};
@@ -326,7 +331,7 @@ Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays
     const Shape& theirs = shapes[static_cast<std::size_t>(*receiver)];
     const Box to = ghosts(theirs, step, dims);
     if (empty(to, dims)) continue;
-    faces_.push_back({*receiver, layout_of(mine, edge_cells(mine, theirs, step, dims), dims),
+    faces_.push_back({*receiver, back, layout_of(mine, edge_cells(mine, theirs, step, dims), dims),
                       layout_of(theirs, to, dims)});
   }
   for (const int rank : senders) chain_.expect(rank);
@@ -337,9 +342,12 @@ void Halo::require_uncommitted(const char* call) const {
     fail(Errc::invalid_argument, "{} on halo '{}' after its commit; make a new halo", call, chain_.name());
 }
 
-Halo& Halo::add(const raw::Window& window, Count first) {
+Halo& Halo::add(const raw::Window& window, Count first) { return add(window, first, false); }
+Halo& Halo::add_counted(const raw::Window& window, Count first) { return add(window, first, true); }
+
+Halo& Halo::add(const raw::Window& window, Count first, bool counted) {
   world();  // throws where the halo was moved from
-  require_uncommitted("add");
+  require_uncommitted(counted ? "add_counted" : "add");
   const std::int64_t offset = first.value(), have = static_cast<std::int64_t>(window.size());
   if (offset < 0 || offset > have || elements() > have - offset) {
     fail(Errc::invalid_argument,
@@ -356,7 +364,7 @@ Halo& Halo::add(const raw::Window& window, Count first) {
          world_->window_title(window.number()));
   }
   bytes_ += sent_elements() * static_cast<std::int64_t>(window.element_bytes());
-  fields_.push_back({window, offset});
+  fields_.push_back({window, offset, counted});
   return *this;
 }
 
@@ -372,15 +380,55 @@ void Halo::commit() {
     added.push_back(read_added(blob));
   check_fields(*world_, chain_.name(), added);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const auto& [window, mine] = fields_[i];
+    const auto& [window, mine, counted] = fields_[i];
+    CountedSides& sides = counted_.emplace_back(CountedSides{.counted = counted});
     for (const Face& face : faces_) {
-      const std::int64_t theirs = added[static_cast<std::size_t>(face.neighbour)][i].offset;
-      chain_.put(window.on(face.neighbour).at(theirs), face.to, window.at(mine), face.from);
+      const raw::Remote target =
+          window.on(face.neighbour).at(added[static_cast<std::size_t>(face.neighbour)][i].offset);
+      if (counted)
+        sides.to.push_back(chain_.put_counted(target, face.to, window.at(mine), face.from));
+      else
+        chain_.put(target, face.to, window.at(mine), face.from);
     }
+    // A neighbour declares its puts by the same sides, and in the same order.
+    for (const Ghosts& ghosts : ghosts_)
+      if (counted) sides.from.push_back(chain_.expect_counted(ghosts.neighbour));
   }
   fields_.clear();
   committed_ = true;  // even if the commit fails, since the chain has its puts
   chain_.commit();
+}
+
+// Throws where there is no such field or side.
+const Halo::CountedSides& Halo::counted_sides(const char* call, std::size_t field,
+                                              std::span<const int> side) const {
+  world();
+  if (!committed_)
+    fail(Errc::invalid_argument, "{} of halo '{}' before its commit", call, chain_.name());
+  if (field >= counted_.size() || !counted_[field].counted) {
+    fail(Errc::invalid_argument, "{} of halo '{}': field {} is none that was added by add_counted", call,
+         chain_.name(), field);
+  }
+  const auto is_step = [](int step) { return step >= -1 && step <= 1; };
+  if (side.size() != dims_ || !std::ranges::all_of(side, is_step)) {
+    fail(Errc::invalid_argument, "{} of halo '{}': side {{{}}} in {} dimensions; give -1, 0 or 1 for each", call,
+         chain_.name(), fmt::join(side, ", "), dims_);
+  }
+  return counted_[field];
+}
+
+std::optional<CountedPut> Halo::to(std::size_t field, std::span<const int> side) const {
+  const CountedSides& sides = counted_sides("to", field, side);
+  const auto face = std::ranges::find_if(faces_, [&](const Face& f) { return is_at(f.side, side); });
+  if (face == faces_.end()) return std::nullopt;
+  return sides.to[static_cast<std::size_t>(face - faces_.begin())];
+}
+
+std::optional<CountedArrival> Halo::from(std::size_t field, std::span<const int> side) const {
+  const CountedSides& sides = counted_sides("from", field, side);
+  const auto found = std::ranges::find_if(ghosts_, [&](const Ghosts& g) { return is_at(g.side, side); });
+  if (found == ghosts_.end()) return std::nullopt;
+  return sides.from[static_cast<std::size_t>(found - ghosts_.begin())];
 }
 
 void Halo::fail_dims(std::size_t numbers) const {

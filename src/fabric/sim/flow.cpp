@@ -1,6 +1,8 @@
 #include "fabric/sim/flow.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "fabric/sim/memory.hpp"
@@ -47,8 +49,53 @@ Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, st
     if (put->shape == nullptr || put->shape->bytes() == 0) continue;
     message_.puts.push_back(rows_of(*put->shape));
     copies_.push_back({address(put->to_memory, to, put->to_offset),
-                       address(put->from_memory, from, put->from_offset), put->shape});
+                       address(put->from_memory, from, put->from_offset), put->shape,
+                       put->length ? put->length.element_bytes : 0});
+    if (put->length && !departures_) departures_.emplace(simulator, des::Label("the departures of rank, to rank", from, to));
   }
+}
+
+Message& Flow::message(std::uint64_t step) {
+  if (!is_counted()) return message_;
+  return std::ranges::find(messages_, step, &OfStep::step)->message;
+}
+
+// Returns how many bytes of each copy a step moves.
+std::vector<std::uint64_t> Flow::bytes_of_copies(const Elements& lengths) const {
+  std::vector<std::uint64_t> bytes;
+  auto length = lengths.begin();
+  for (const Copy& copy : copies_)
+    bytes.push_back(copy.element_bytes == 0 ? copy.shape->bytes() : copy.element_bytes * *length++);
+  return bytes;
+}
+
+// Takes the bytes of a counted flow, and makes the message that carries them, with the lengths in front.
+void Flow::gather(std::vector<std::byte>& bytes, const Elements& lengths) {
+  while (!messages_.empty() && messages_.front().step <= std::min(left_, landed_)) messages_.pop_front();
+  Message& message = messages_.emplace_back(OfStep{departed_, message_}).message;
+  message.puts = {{.bytes = lengths.size() * sizeof(std::uint64_t), .count = 1}};
+  const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
+  bytes.resize(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
+  std::byte* dense = bytes.data();
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    if (parts[i] == 0) continue;
+    const base::Shape part = base::cut(*copies_[i].shape, parts[i]);
+    message.puts.push_back(rows_of(part));
+    dense = base::gather(dense, copies_[i].from, part);
+  }
+}
+
+void Flow::scatter(const Flight& flight) const {
+  const std::byte* dense = flight.bytes.data();
+  const std::vector<std::uint64_t> parts = bytes_of_copies(flight.lengths);
+  for (std::size_t i = 0; i < copies_.size(); ++i)
+    dense = base::scatter_cut(copies_[i].to, dense, *copies_[i].shape, parts[i]);
+}
+
+void Flow::take_lengths() {
+  if (!is_counted()) return;
+  for (std::size_t i = 0; i < come_lengths.size(); ++i) *come_lengths[i].elements = landed_lengths_.front()[i];
+  landed_lengths_.pop_front();
 }
 
 void Flow::depart() {
@@ -58,22 +105,29 @@ void Flow::depart() {
     bytes = std::move(spare_.back());
     spare_.pop_back();
   }
-  bytes.resize(message_.bytes());
-  std::byte* dense = bytes.data();
-  for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
-  flights_.push_back({std::move(bytes), before_.sent()});
+  Elements lengths;
+  if (is_counted()) {
+    for (const fabric::Length& length : sent_lengths) lengths.push_back(*length.elements);
+    gather(bytes, lengths);
+    departures_->add();
+  } else {
+    bytes.resize(message_.bytes());
+    std::byte* dense = bytes.data();
+    for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
+  }
+  flights_.push_back({std::move(bytes), std::move(lengths), before_.sent()});
   simulator_.spawn(await_sent(shared_from_this(), departed_), {"what leaves rank", message_.from});
   simulator_.spawn(await_arrival(shared_from_this(), departed_), {"what comes to rank", message_.to});
 }
 
 void Flow::permit() { protocol_.store(message_.to, message_.from, signal_bytes, permissions_); }
 
-void Flow::move() {
+void Flow::move(std::uint64_t step) {
   if (is_signal() && !is_inside()) {
     sent_.add();
     protocol_.store(message_.from, message_.to, signal_bytes, arrived_);
   } else {
-    simulator_.spawn(protocol_.copy(message_), {"a copy within rank", message_.from});
+    simulator_.spawn(protocol_.copy(message(step)), {"a copy within rank", message_.from});
   }
 }
 
@@ -96,9 +150,14 @@ void Flow::land() {
   landed_at_ = simulator_.now();
   if (!closed_) {
     before_.land(flight.immediates);
-    const std::byte* dense = flight.bytes.data();
-    for (const Copy& copy : copies_) dense = base::scatter(copy.to, dense, *copy.shape);
+    if (is_counted()) {
+      scatter(flight);
+    } else {
+      const std::byte* dense = flight.bytes.data();
+      for (const Copy& copy : copies_) dense = base::scatter(copy.to, dense, *copy.shape);
+    }
   }
+  if (is_counted()) landed_lengths_.push_back(std::move(flight.lengths));
   spare_.push_back(std::move(flight.bytes));
   if (receiver != nullptr) receiver->on_progress();
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct Copy {
   std::byte* to;
   const std::byte* from;
   const base::Shape* shape;
+  std::uint32_t element_bytes;  // of a counted put; 0: it is not counted
 };
 
 // Shared by the programs of both ends and by the transfers that are under way.
@@ -54,7 +56,9 @@ class Flow : public std::enable_shared_from_this<Flow> {
   int from() const { return message_.from; }
   int to() const { return message_.to; }
   Protocol& protocol() const { return protocol_; }
-  Message& message() { return message_; }
+  // Returns what goes in a step. That of a counted flow is known once the step has departed.
+  Message& message(std::uint64_t step);
+  bool is_counted() const { return departures_.has_value(); }
   bool is_signal() const { return message_.puts.empty(); }
   bool is_inside() const { return message_.from == message_.to; }
   // Whether the sender waits for the receiver's permission in a guarded chain.
@@ -62,35 +66,55 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
   // Called by the sender's start: takes the bytes as they are, and lets them land when they have arrived.
   void depart();
+  // Awaits the departure of a step of a counted flow.
+  auto departed(std::uint64_t step) { return departures_->reached(step); }
+  // Called by the receiver at the end of a step: stores its lengths in `come_lengths`.
+  void take_lengths();
   // Called by the receiver's start in a guarded chain. The sender's program awaits `permitted`.
   void permit();
   auto permitted(std::uint64_t step) { return permissions_.reached(step); }
   // Sends a message within a rank, or a bare signal.
-  void move();
+  void move(std::uint64_t step);
 
   std::uint64_t left() const { return left_; }        // steps whose sources may be overwritten
   std::uint64_t landed() const { return landed_; }    // steps that have landed
   des::Time left_at() const { return left_at_; }      // when the last of `left` did so
   des::Time landed_at() const { return landed_at_; }  // when the last of `landed` did so
 
+  // Of the counted puts, in their order; each end's program sets its own.
+  std::vector<fabric::Length> sent_lengths, come_lengths;
+
   SimProgram* sender = nullptr;     // null before it is made and after it is destroyed
   SimProgram* receiver = nullptr;   // likewise
   void close() { closed_ = true; }  // nothing more may land: one end has given its memory back
 
  private:
+  using Elements = std::vector<std::uint64_t>;  // of the counted puts
+
   struct Flight {
     std::vector<std::byte> bytes;
+    Elements lengths;
     std::uint64_t immediates;  // number of immediate puts sent before
+  };
+  struct OfStep {
+    std::uint64_t step;
+    Message message;
   };
 
   static des::Task await_sent(std::shared_ptr<Flow> flow, std::uint64_t step);
   static des::Task await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step);
+  std::vector<std::uint64_t> bytes_of_copies(const Elements& lengths) const;
+  void gather(std::vector<std::byte>& bytes, const Elements& lengths);
+  void scatter(const Flight& flight) const;
   void land();
 
   des::Simulator& simulator_;
   Protocol& protocol_;
   Immediates& before_;
-  Message message_;
+  Message message_;              // with all that a step can move
+  std::deque<OfStep> messages_;  // of a counted flow: those under way
+  std::optional<des::Counter> departures_;
+  std::deque<Elements> landed_lengths_;  // of steps that the receiver has not finished
   std::vector<Copy> copies_;
   des::Counter permissions_, sent_, arrived_;
   std::deque<Flight> flights_;

@@ -18,6 +18,9 @@ class MpiProtocol final : public Protocol {
   // Publications say that windows win, but not by how much. That is no basis for a choice.
   bool competes() const override { return !one_sided_; }
 
+  // As the library's own mpi/rma. The target's part of a step would need the size before it has come.
+  bool carries_counted() const override { return !one_sided_; }
+
   bool reaches(int from, int to) const override {
     return site().place(from).memory.node != site().place(to).memory.node;
   }

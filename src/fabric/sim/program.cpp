@@ -19,12 +19,12 @@ struct Together {
   std::vector<Message*> messages;
 };
 
-void join(std::vector<Together>& all, Flow& flow) {
+void join(std::vector<Together>& all, Flow& flow, std::uint64_t step) {
   const auto found = std::ranges::find(all, &flow.protocol(), &Together::protocol);
   if (found == all.end()) {
-    all.push_back({&flow.protocol(), {&flow.message()}});
+    all.push_back({&flow.protocol(), {&flow.message(step)}});
   } else {
-    found->messages.push_back(&flow.message());
+    found->messages.push_back(&flow.message(step));
   }
 }
 
@@ -77,17 +77,22 @@ des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, de
   for (const auto& flow : shared->incoming) {
     if (!is_announced(*flow, shared->guarded)) continue;
     co_await simulator.sleep(flow->protocol().post());
-    flow->protocol().has_receives() ? flow->protocol().receive(flow->message()) : flow->permit();
+    if (!flow->protocol().has_receives())
+      flow->permit();
+    else if (flow->is_counted())
+      simulator.spawn(receive_departed(flow, step), {"a counted message for rank", flow->to()});
+    else
+      flow->protocol().receive(flow->message(step));
   }
   std::vector<Together> together;
   std::uint32_t turn = shared->number;
   for (const auto& flow : shared->outgoing) {
     if (flow->is_signal() || flow->is_inside()) {
-      flow->move();
+      flow->move(step);
     } else if (shared->guarded && flow->needs_permission()) {
       simulator.spawn(send_permitted(shared, flow, step, turn++), {"puts of rank", flow->from()});
     } else {
-      join(together, *flow);
+      join(together, *flow, step);
     }
   }
   for (const Together& group : together) {
@@ -96,11 +101,18 @@ des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, de
   }
 }
 
+// The model of a receive wants to know its size at once. A real one waits for the sender before it does anything that
+// depends on it, so nothing comes later for that.
+des::Task SimProgram::receive_departed(std::shared_ptr<Flow> flow, std::uint64_t step) {
+  co_await flow->departed(step);
+  flow->protocol().receive(flow->message(step));
+}
+
 des::Task SimProgram::send_permitted(std::shared_ptr<Shared> shared, std::shared_ptr<Flow> flow,
                                      std::uint64_t step, std::uint32_t turn) {
   co_await flow->permitted(step);
   co_await shared->model.simulator().sleep(flow->protocol().notice());
-  std::vector<Message*> messages(1, &flow->message());
+  std::vector<Message*> messages(1, &flow->message(step));
   des::Task sent = flow->protocol().send(std::move(messages), turn);
   co_await sent;
 }
@@ -113,6 +125,7 @@ bool SimProgram::finished() const {
 bool SimProgram::test() {
   if (running_ && finished()) {
     running_ = false;
+    for (const auto& flow : shared_->incoming) flow->take_lengths();
     des::Time known = 0;
     for (const auto& flow : shared_->outgoing) known = std::max(known, flow->left_at() + notice(*flow));
     for (const auto& flow : shared_->incoming) known = std::max(known, flow->landed_at() + notice(*flow));

@@ -36,6 +36,7 @@ class SimProgram final : public fabric::Program {
   static des::Task run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin);
   static des::Task send_permitted(std::shared_ptr<Shared> shared, std::shared_ptr<Flow> flow,
                                   std::uint64_t step, std::uint32_t turn);
+  static des::Task receive_departed(std::shared_ptr<Flow> flow, std::uint64_t step);
   static des::Time announce_costs(const Shared& shared);
 
   std::shared_ptr<Model> model_;

@@ -55,6 +55,9 @@ class Protocol {
   // Whether the route may choose it without the program asking for it.
   virtual bool competes() const { return true; }
 
+  // Whether a step may be shorter than the others, as the receiver learns only from the message.
+  virtual bool carries_counted() const { return true; }
+
   // Returns how far apart the nodes of two ranks are. The time of a put depends on that, and on where in
   // their nodes the ranks are.
   virtual std::uint32_t distance(int from, int to) const = 0;

@@ -27,6 +27,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   bool carries(int protocol, int rank) const override {
     return rank == rank_ || carrier(protocol).reaches(rank_, rank);
   }
+  bool carries_counted(int protocol) const override { return carrier(protocol).carries_counted(); }
   const fabric::Pricing& pricing() const override { return *this; }
   std::optional<double> predict_us(int protocol, int from, int to, const base::Shape& shape) const override {
     if (!carrier(protocol).competes() || (from != to && !carrier(protocol).reaches(from, to)))
@@ -61,7 +62,8 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
     return *model_->hardware().protocols()[static_cast<std::size_t>(protocol)];
   }
   std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share);
-  SimProgram::Flows flows_of(std::uint32_t chain, std::span<const fabric::Put> puts);
+  using Lengths = std::vector<fabric::Length> Flow::*;
+  SimProgram::Flows flows_of(std::uint32_t chain, std::span<const fabric::Put> puts, Lengths own);
   static des::Task land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
                         int to, std::uint32_t bytes, des::Time begin, std::uint64_t count);
 
@@ -103,8 +105,8 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& wind
 
 // Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal when a pair has no
 // puts with data. They are in the order in which the chain first names each, which is the order in which a
-// DMA controller gets them.
-SimProgram::Flows SimFabric::flows_of(std::uint32_t chain, std::span<const fabric::Put> puts) {
+// DMA controller gets them. `own` are the lengths that the flows have from this rank.
+SimProgram::Flows SimFabric::flows_of(std::uint32_t chain, std::span<const fabric::Put> puts, Lengths own) {
   using Key = std::tuple<int, int, std::size_t>;
   std::vector<std::pair<Key, Puts>> groups;
   std::map<Key, std::size_t> places;
@@ -124,6 +126,8 @@ SimProgram::Flows SimFabric::flows_of(std::uint32_t chain, std::span<const fabri
   for (const auto& [key, group] : groups) {
     const auto [from, to, protocol] = key;
     flows.push_back(model_->flow({chain, from, to, protocol}, group));
+    for (const fabric::Put* put : group)
+      if (put->length) ((*flows.back()).*own).push_back(put->length);
   }
   return flows;
 }
@@ -135,8 +139,8 @@ std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& sha
     std::ranges::stable_sort(puts, {},
                              [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
   }
-  SimProgram::Flows outgoing = flows_of(share.number, puts),
-                    incoming = flows_of(share.number, share.incoming);
+  SimProgram::Flows outgoing = flows_of(share.number, puts, &Flow::sent_lengths),
+                    incoming = flows_of(share.number, share.incoming, &Flow::come_lengths);
   return std::make_unique<SimProgram>(model_, rank_, share.guarded, share.number, std::move(outgoing),
                                       std::move(incoming));
 }

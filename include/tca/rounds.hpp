@@ -1,0 +1,57 @@
+/// @file
+/// Rounds of a chain with counted puts, for what may be more than fits into one step:
+///
+///     tca::Rounds rounds(world, chain);
+///     rounds.run(
+///         [&] {                                     // before each start
+///           const std::size_t n = std::min(rest.size(), room);
+///           pack(rest.first(n));
+///           sent.set(n);
+///           rest = rest.subspan(n);
+///           return !rest.empty();                   // whether this rank needs a further round
+///         },
+///         [&] { take(come.count()); });             // after each wait
+///
+/// Every rank takes part in all rounds, those with nothing left by lengths of 0.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tca/chain.hpp"
+#include "tca/coll.hpp"
+
+namespace tca {
+
+/// Keeps a reference to its chain. Ranks of the chain's world call everything here together.
+class Rounds {
+ public:
+  /// Collective. Makes the sum by which the ranks know that all have finished; `name` and `options` are its. The chain
+  /// may be committed later.
+  Rounds(World& world, Chain& chain, std::string name = "rounds", CollOptions options = {})
+      : chain_(chain), unfinished_(world, std::move(name), 1, ReduceOp::sum, std::move(options)) {}
+
+  /// Collective. Runs steps of the chain until no rank needs a further one, and at least one step; returns how many.
+  /// `load` is called before each start: it sets the lengths, and returns whether this rank will still have something
+  /// to send. `unload` is called after each wait. The sum overlaps with the step. Throws what they and the chain throw;
+  /// after that the ranks may be in different rounds, so that the chain is of no more use.
+  template <std::predicate Load, std::invocable Unload>
+  int run(Load load, Unload unload) {
+    for (int rounds = 1;; ++rounds) {
+      const bool has_more = load();
+      chain_.start();
+      const std::int32_t unfinished = unfinished_.reduce(has_more ? 1 : 0);
+      chain_.wait();
+      unload();
+      if (unfinished == 0) return rounds;
+    }
+  }
+
+ private:
+  Chain& chain_;
+  AllReduce<std::int32_t> unfinished_;
+};
+
+}  // namespace tca
