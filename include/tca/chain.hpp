@@ -83,19 +83,19 @@ class TCA_API Chain {
   /// Adds a put that is cut short in every step to the length that its sender has set; see tca/counted.hpp. The
   /// layout is the most that it can move, and what `commit` checks and makes room for. Throws as `put` does.
   template <Element T>
-  CountedPut put_counted(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
+  [[nodiscard]] CountedPut put_counted(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
     return put_counted(to.untyped(), layout, from.untyped(), layout);
   }
   template <Element T>
-  CountedPut put_counted(const Remote<T>& to, const Layout& to_layout,
+  [[nodiscard]] CountedPut put_counted(const Remote<T>& to, const Layout& to_layout,
                          const std::type_identity_t<Local<T>>& from, const Layout& from_layout) {
     return put_counted(to.untyped(), to_layout, from.untyped(), from_layout);
   }
-  CountedPut put_counted(const raw::Remote& to, const raw::Local& from, const Layout& layout) {
+  [[nodiscard]] CountedPut put_counted(const raw::Remote& to, const raw::Local& from, const Layout& layout) {
     return put_counted(to, layout, from, layout);
   }
-  CountedPut put_counted(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
-                         const Layout& from_layout);
+  [[nodiscard]] CountedPut put_counted(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
+                                       const Layout& from_layout);
 
   /// Adds a put of no bytes, which only tells `rank` that this rank has started.
   Chain& signal(int rank);

@@ -16,14 +16,21 @@ constexpr std::string_view making_requests = "making a chain's requests";
 
 // The kinds of message of a chain from one rank to another. Each has its own tag, since MPI_Startall may
 // start them in any order.
-enum Kind : int { with_datatype, with_packed, bare, confirmation, invitation, with_staged, kinds };
+enum Kind : int { with_datatype, with_packed, with_counted, bare, confirmation, invitation, with_staged, kinds };
 
 using Puts = std::vector<const fabric::Put*>;
 
 Puts carried_by(const Puts& puts, Protocol protocol) {
   Puts selected;
   for (const fabric::Put* put : puts)
-    if (goes_by(*put, protocol)) selected.push_back(put);
+    if (!put->length && goes_by(*put, protocol)) selected.push_back(put);
+  return selected;
+}
+
+Puts counted_among(const Puts& puts) {
+  Puts selected;
+  for (const fabric::Put* put : puts)
+    if (put->length) selected.push_back(put);
   return selected;
 }
 
@@ -34,13 +41,15 @@ class Compiler {
   // Adds all that comes from a partner (Side::to) or goes to it (Side::from). `answered`: something also
   // goes the other way.
   void add(int partner, const Puts& puts, bool answered, Side side) {
-    const Puts typed = carried_by(puts, datatype), dense = carried_by(puts, packed);
+    const Puts typed = carried_by(puts, datatype), dense = carried_by(puts, packed),
+               counted = counted_among(puts);
     if (!typed.empty())
       add_message(partner, with_datatype, scattered(pieces(typed, side), side), side, nullptr);
-    if (!dense.empty()) add_packed(partner, dense, side);
+    if (!dense.empty()) add_packed(partner, with_packed, dense, side);
+    if (!counted.empty()) add_packed(partner, with_counted, counted, side);
     if (!carried_by(puts, rma).empty())
       invite(partner, side);
-    else if (typed.empty() && dense.empty())
+    else if (typed.empty() && dense.empty() && counted.empty())
       add_message(partner, bare, mpi::dense(nullptr, 0), side, nullptr);
     if (!answered) confirm(partner, side);
   }
@@ -81,14 +90,24 @@ class Compiler {
     return all;
   }
 
-  void add_packed(int partner, const Puts& puts, Side side) {
+  void add_packed(int partner, Kind kind, const Puts& puts, Side side) {
     auto packing = std::make_unique<Packing>();
     packing->pieces = pieces(puts, side);
     std::size_t bytes = 0;
     for (const Piece& piece : packing->pieces) bytes += piece.shape->bytes();
+    if (kind == with_counted) {
+      for (const fabric::Put* put : puts) packing->lengths.push_back(put->length);
+      bytes += puts.size() * sizeof(std::uint64_t);
+      if (bytes > INT_MAX) {
+        base::fail(Errc::refused,
+                   "counted puts of {} bytes in all between this rank and rank {}; a message of MPI takes {}, so put "
+                   "them in several chains, or in further steps of a shorter one (tca/rounds.hpp)",
+                   bytes, partner, INT_MAX);
+      }
+    }
     packing->dense = std::make_unique_for_overwrite<std::byte[]>(bytes);
     const std::byte* address = packing->dense.get();
-    add_message(partner, with_packed, mpi::dense(address, bytes), side, std::move(packing));
+    add_message(partner, kind, mpi::dense(address, bytes), side, std::move(packing));
   }
 
   Operation& add_message(int partner, Kind kind, const Content& content, Side side,
@@ -99,7 +118,9 @@ class Compiler {
     const bool in_a_row = content.type.get() == MPI_BYTE;
     operation.is_long = bytes >= long_message;
     auto* address = const_cast<void*>(content.address);
-    if (!operation.receives && in_a_row && bytes <= longest_short_send) {
+    // The length of a persistent request is fixed.
+    const bool anew = bytes <= longest_short_send || kind == with_counted;
+    if (!operation.receives && in_a_row && anew) {
       operation.short_send = {address, static_cast<int>(bytes), first_tag_ + kind};
     } else if (operation.receives) {
       check(MPI_Recv_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,

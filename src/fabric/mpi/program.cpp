@@ -1,6 +1,7 @@
 #include "fabric/mpi/program.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -14,6 +15,34 @@ namespace {
 constexpr std::string_view starting = "starting a step", testing = "looking at a step";
 
 }  // namespace
+
+std::size_t Packing::pack() {
+  std::byte* next = dense.get();
+  for (const fabric::Length& length : lengths) {
+    std::memcpy(next, length.elements, sizeof *length.elements);
+    next += sizeof *length.elements;
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& [address, shape] = pieces[i];
+    next = lengths.empty() ? base::gather(next, address, *shape)
+                           : base::gather_cut(next, address, *shape, lengths[i].bytes());
+  }
+  return static_cast<std::size_t>(next - dense.get());
+}
+
+void Packing::unpack() const {
+  const std::byte* next = dense.get();
+  for (const fabric::Length& length : lengths) {
+    std::memcpy(length.elements, next, sizeof *length.elements);
+    next += sizeof *length.elements;
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& [address, shape] = pieces[i];
+    auto* const to = const_cast<std::byte*>(address);
+    next = lengths.empty() ? base::scatter(to, next, *shape)
+                           : base::scatter_cut(to, next, *shape, lengths[i].bytes());
+  }
+}
 
 MpiProgram::MpiProgram(Runner& runner, Operations operations, std::unique_ptr<RmaPart> rma,
                        fabric::Stage* stage)
@@ -155,10 +184,10 @@ void MpiProgram::start_sends() {
     return start_gathered();
   }
   for (int i = sends_.first; i < sends_.first + sends_.count; ++i) {
-    const Packing* packing = operations_[static_cast<std::size_t>(i)].packing.get();
-    if (packing == nullptr) continue;
-    std::byte* dense = packing->dense.get();
-    for (const Piece& piece : packing->pieces) dense = base::gather(dense, piece.address, *piece.shape);
+    Operation& send = operations_[static_cast<std::size_t>(i)];
+    if (send.packing == nullptr) continue;
+    const std::size_t bytes = send.packing->pack();
+    if (send.short_send) send.short_send->bytes = static_cast<int>(bytes);
   }
   start(sends_);
 }
@@ -224,9 +253,7 @@ void MpiProgram::take(int index) {
   if (stage_ != nullptr && index < sends_.first) {
     stage_->mark_received(operation.message, operation.chunk, step_);
   } else if (operation.receives && operation.packing != nullptr) {
-    const std::byte* dense = operation.packing->dense.get();
-    for (const Piece& piece : operation.packing->pieces)
-      dense = base::scatter(const_cast<std::byte*>(piece.address), dense, *piece.shape);
+    operation.packing->unpack();
   }
   if (runner_.trace != nullptr && operation.traced && ends_message(i)) {
     runner_.trace->span(fmt::format("puts {} rank {}", operation.receives ? "from" : "to", operation.partner),

@@ -187,7 +187,7 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal
   link.out_ring = make_ring(add_counted(own.out, counted.out, bytes_of(fixed.out, staged), own.out_offset));
   link.in_ring = make_ring(add_counted(own.in, counted.in, bytes_of(fixed.in, staged), own.in_offset));
   if (!own.out.empty() || !own.in.empty()) {
-    link.counted = static_cast<std::int32_t>(moves.counted.size());
+    link.counted = static_cast<std::int16_t>(moves.counted.size());
     moves.counted.push_back(std::move(own));
   }
   link.puts = !traffic.out.empty();

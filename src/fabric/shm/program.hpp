@@ -79,7 +79,7 @@ struct Link {
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
   StoreMode stores = StoreMode::ordinary;
   std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
-  std::int32_t counted = -1;     // the index of the program's counted copies of this link; -1: none
+  std::int16_t counted = -1;     // the index of the program's counted copies of this link; -1: none
   std::uint32_t ready_seen = 0;  // the partner's `ready` when this rank last looked
   // In the current step.
   bool sent = true;
