@@ -80,15 +80,18 @@ class TCA_API Chain {
   Chain& put(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
              const Layout& from_layout);
 
-  /// Adds a put that is cut short in every step to the length that its sender has set; see tca/counted.hpp. The
-  /// layout is the most that it can move, and what `commit` checks and makes room for. Throws as `put` does.
+  /// Adds a put that is cut short in every step to the length that its sender has set; see tca/counted.hpp.
+  /// The layout is the most that it can move, and what `commit` checks and makes room for. Throws as `put`
+  /// does.
   template <Element T>
-  [[nodiscard]] CountedPut put_counted(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
+  [[nodiscard]] CountedPut put_counted(const Remote<T>& to, const std::type_identity_t<Local<T>>& from,
+                                       const Layout& layout) {
     return put_counted(to.untyped(), layout, from.untyped(), layout);
   }
   template <Element T>
   [[nodiscard]] CountedPut put_counted(const Remote<T>& to, const Layout& to_layout,
-                         const std::type_identity_t<Local<T>>& from, const Layout& from_layout) {
+                                       const std::type_identity_t<Local<T>>& from,
+                                       const Layout& from_layout) {
     return put_counted(to.untyped(), to_layout, from.untyped(), from_layout);
   }
   [[nodiscard]] CountedPut put_counted(const raw::Remote& to, const raw::Local& from, const Layout& layout) {
@@ -103,8 +106,8 @@ class TCA_API Chain {
   /// Declares that `rank` puts or signals to this rank. Every rank that does must be expected.
   Chain& expect(int rank);
 
-  /// Declares that `rank` makes a counted put to this rank, as `expect` does besides. The n-th call for a rank is for
-  /// its n-th counted put to this one; every counted put must be expected so.
+  /// Declares that `rank` makes a counted put to this rank, as `expect` does besides. The n-th call for a
+  /// rank is for its n-th counted put to this one; every counted put must be expected so.
   CountedArrival expect_counted(int rank);
 
   /// Collective. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every

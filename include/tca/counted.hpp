@@ -1,18 +1,26 @@
 /// @file
 /// The two ends of a counted put, whose length is chosen anew for every step:
 ///
-///     // on the sender                                      // on the receiver
-///     tca::CountedPut sent =                                tca::CountedArrival come = chain.expect_counted(left);
-///         chain.put_counted(to, from, tca::block(1000));
-///     chain.commit();                                       chain.commit();
-///     for (...) {                                           for (...) {
-///       sent.set(n);             // 0 to 1000                 chain.run();
-///       chain.run();                                          use(elements, come.count());
-///     }                                                     }
+///     // on the sender
+///     tca::CountedPut sent = chain.put_counted(to, from, tca::block(1000));
+///     chain.commit();
+///     for (...) {
+///       sent.set(n);                                      // 0 to 1000
+///       chain.run();
+///     }
 ///
-/// A length counts elements in the order of the layout, from its first one on. It cuts the outermost loop short, so
-/// it is a multiple of what one repetition of that loop moves: any number of the elements of a block or a stride, and
-/// whole rows of a block-stride. Where the two layouts of a put differ, it must be whole for both.
+///     // on the receiver
+///     tca::CountedArrival come = chain.expect_counted(left);
+///     chain.commit();
+///     for (...) {
+///       chain.run();
+///       use(elements, come.count());
+///     }
+///
+/// A length counts elements in the order of the layout, from its first one on. It cuts the outermost loop
+/// short, so it is a multiple of what one repetition of that loop moves: any number of the elements of a block
+/// or a stride, and whole rows of a block-stride. Where the two layouts of a put differ, it must be whole for
+/// both.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +42,8 @@ class ChainState;
 
 // One end of a counted put. Lengths are in elements.
 struct CountedEnd {
-  std::uint64_t next = 0;      // sender: the length of the steps to come
-  std::uint64_t length = 0;    // of the step that was started last; the fabric reads it, or writes it at the receiver
+  std::uint64_t next = 0;      // sender: of the steps to come
+  std::uint64_t length = 0;    // of the last step; a fabric reads it, or at the receiver writes it
   std::uint64_t capacity = 0;  // the receiver knows it after the commit
   std::uint64_t unit = 1;      // lengths are multiples of it
   std::string chain;
@@ -51,9 +59,10 @@ struct CountedEnd {
 /// The sending end. Copies name the same put; they may outlive the chain, and then do nothing.
 class CountedPut {
  public:
-  /// Sets the length of the steps that are started from here on, 0 to `capacity()`; until the first call it is 0. A
-  /// step that is under way keeps its own. Throws Error{invalid_argument} for a length that is negative, above the
-  /// capacity, or no multiple of what a repetition of the outermost loop moves; the length then stays as it was.
+  /// Sets the length of the steps that are started from here on, 0 to `capacity()`; until the first call it
+  /// is 0. A step that is under way keeps its own. Throws Error{invalid_argument} for a length that is
+  /// negative, above the capacity, or no multiple of what a repetition of the outermost loop moves; the
+  /// length then stays as it was.
   void set(Count elements) {
     core::CountedEnd& end = core::present(end_, "counted put");
     const auto length = static_cast<std::uint64_t>(elements.value());
@@ -82,8 +91,8 @@ class CountedPut {
 /// The receiving end. Copies name the same put, and may outlive the chain.
 class CountedArrival {
  public:
-  /// Returns how many elements came with the step whose `wait` has returned last; 0 before the first one. Not to be
-  /// called while a step is under way. The other elements of the target are as they were.
+  /// Returns how many elements came with the step whose `wait` has returned last; 0 before the first one. Not
+  /// to be called while a step is under way. The other elements of the target are as they were.
   std::int64_t count() const {
     return static_cast<std::int64_t>(core::present(end_, "counted arrival").length);
   }

@@ -119,20 +119,22 @@ class TCA_API Halo {
   }
   Halo& add(const raw::Window& field, Count offset = 0);
 
-  /// Adds a field whose faces are counted puts (tca/counted.hpp): of each face a step moves as many elements as its
-  /// sender has set, in the order of the sender's cells and of the receiver's ghosts. So the cells next to a side can be
-  /// a queue of what goes to the neighbour there, such as particles. Throws as `add` does.
+  /// Adds a field whose faces are counted puts (tca/counted.hpp): of each face a step moves as many elements
+  /// as its sender has set, in the order of the sender's cells and of the receiver's ghosts. So the cells
+  /// next to a side can be a queue of what goes to the neighbour there, such as particles. Throws as `add`
+  /// does.
   template <Element T>
   Halo& add_counted(const Window<T>& field, Count offset = 0) {
     return add_counted(field.untyped(), offset);
   }
   Halo& add_counted(const raw::Window& field, Count offset = 0);
 
-  /// Return the two ends of a counted field's exchange on one side, such as {-1, 0} for the neighbour below in the first
-  /// dimension: what goes from this rank's cells to the neighbour there, and what comes from it into the ghosts there.
-  /// Nothing where no neighbour is there or no ghosts are to be filled. Fields are numbered from 0 in the order in which
-  /// they were added. Throw Error{invalid_argument} before `commit`, for a field that is not there or not counted, and
-  /// for a side that has too few or too many numbers, or others than -1, 0 and 1.
+  /// Return the two ends of a counted field's exchange on one side, such as {-1, 0} for the neighbour below
+  /// in the first dimension: what goes from this rank's cells to the neighbour there, and what comes from it
+  /// into the ghosts there. Nothing where no neighbour is there or no ghosts are to be filled. Fields are
+  /// numbered from 0 in the order in which they were added. Throw Error{invalid_argument} before `commit`,
+  /// for a field that is not there or not counted, and for a side that has too few or too many numbers, or
+  /// others than -1, 0 and 1.
   [[nodiscard]] std::optional<CountedPut> to(std::size_t field, std::span<const int> side) const;
   [[nodiscard]] std::optional<CountedArrival> from(std::size_t field, std::span<const int> side) const;
   [[nodiscard]] std::optional<CountedPut> to(std::size_t field, std::initializer_list<int> side) const {
@@ -212,7 +214,7 @@ class TCA_API Halo {
   std::int64_t elements_ = 1;
   std::vector<Face> faces_;
   std::vector<Ghosts> ghosts_;
-  std::vector<Field> fields_;           // until commit
+  std::vector<Field> fields_;          // until commit
   std::vector<CountedSides> counted_;  // by field, from then on
   bool committed_ = false;
   Chain chain_;

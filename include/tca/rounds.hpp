@@ -1,5 +1,5 @@
 /// @file
-/// Rounds of a chain with counted puts, for what may be more than fits into one step:
+/// Rounds of a chain or a halo with counted puts, for what may be more than fits into one step:
 ///
 ///     tca::Rounds rounds(world, chain);
 ///     rounds.run(
@@ -20,37 +20,41 @@
 #include <string>
 #include <utility>
 
-#include "tca/chain.hpp"
 #include "tca/coll.hpp"
 
 namespace tca {
 
-/// Keeps a reference to its chain. Ranks of the chain's world call everything here together.
+/// Keeps a reference to the chain or halo. All ranks of the world call everything here together.
+template <class Steps>
+requires requires(Steps& steps) {
+  steps.start();
+  steps.wait();
+}
 class Rounds {
  public:
-  /// Collective. Makes the sum by which the ranks know that all have finished; `name` and `options` are its. The chain
-  /// may be committed later.
-  Rounds(World& world, Chain& chain, std::string name = "rounds", CollOptions options = {})
-      : chain_(chain), unfinished_(world, std::move(name), 1, ReduceOp::sum, std::move(options)) {}
+  /// Collective. Makes the sum by which the ranks know that all have finished; `name` and `options` are its.
+  /// The chain may be committed later.
+  Rounds(World& world, Steps& steps, std::string name = "rounds", CollOptions options = {})
+      : steps_(steps), unfinished_(world, std::move(name), 1, ReduceOp::sum, std::move(options)) {}
 
-  /// Collective. Runs steps of the chain until no rank needs a further one, and at least one step; returns how many.
-  /// `load` is called before each start: it sets the lengths, and returns whether this rank will still have something
-  /// to send. `unload` is called after each wait. The sum overlaps with the step. Throws what they and the chain throw;
-  /// after that the ranks may be in different rounds, so that the chain is of no more use.
+  /// Collective. Runs steps until no rank needs a further one, and at least one; returns how many. `load` is
+  /// called before each start: it sets the lengths, and returns whether this rank will still have something to
+  /// send. `unload` is called after each wait. The sum overlaps with the step. Throws what they and the chain
+  /// throw; after that the ranks may be in different rounds, so that the chain is of no more use.
   template <std::predicate Load, std::invocable Unload>
   int run(Load load, Unload unload) {
     for (int rounds = 1;; ++rounds) {
       const bool has_more = load();
-      chain_.start();
+      steps_.start();
       const std::int32_t unfinished = unfinished_.reduce(has_more ? 1 : 0);
-      chain_.wait();
+      steps_.wait();
       unload();
       if (unfinished == 0) return rounds;
     }
   }
 
  private:
-  Chain& chain_;
+  Steps& steps_;
   AllReduce<std::int32_t> unfinished_;
 };
 

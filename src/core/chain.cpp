@@ -42,14 +42,15 @@ void core::fail_length(const CountedEnd& put, Count elements) {
                                        put.put, put.chain, put.partner);
   if (asked < 0) base::fail(Errc::invalid_argument, about, "{}: a length is 0 or more", what);
   if (static_cast<std::uint64_t>(asked) > put.capacity) {
-    base::fail(Errc::invalid_argument, about,
-               "{}: it was committed for {} at most; send the rest in further steps (tca/rounds.hpp), or give "
-               "the put a longer layout",
-               what, count_in_words(static_cast<std::int64_t>(put.capacity)));
+    base::fail(
+        Errc::invalid_argument, about,
+        "{}: it was committed for {} at most; send the rest in further steps (tca/rounds.hpp), or give "
+        "the put a longer layout",
+        what, count_in_words(static_cast<std::int64_t>(put.capacity)));
   }
   base::fail(Errc::invalid_argument, about,
-             "{}: a repetition of its outermost loop moves {} elements, and a length is a multiple of that", what,
-             put.unit);
+             "{}: a repetition of its outermost loop moves {} elements, and a length is a multiple of that",
+             what, put.unit);
 }
 
 Chain::Chain(std::unique_ptr<core::ChainState> state) : state_(std::move(state)) {}

@@ -46,7 +46,8 @@ struct Uses {
   }
 };
 
-// Hands out this rank's ends of the counted puts that a rank makes, in the order in which it has declared them.
+// Hands out this rank's ends of the counted puts that a rank makes, in the order in which it has declared
+// them.
 class CountedInTurn {
  public:
   CountedInTurn(const CountedEnds* ends, int rank) : ends_(ends), rank_(rank) {}
@@ -112,10 +113,9 @@ void Commit::choose_channels() {
     const std::size_t first = world_.first_fabric(d.to_window, d.from_window);
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
-      const route::Choice choice =
-          route::choose(usable, world_.costs(),
-                        {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)], d.counted}, chain_.route_,
-                        taken);
+      const route::Choice choice = route::choose(
+          usable, world_.costs(), {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)], d.counted},
+          chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
@@ -247,14 +247,14 @@ void Commit::check_counted(Problems& problems) const {
   const int me = world_.rank();
   const std::vector<int>& expected = ranks_[static_cast<std::size_t>(me)].expected_counted;
   for (int rank = 0; rank < world_.size(); ++rank) {
-    const auto puts = std::ranges::count_if(ranks_[static_cast<std::size_t>(rank)].puts, [&](const Descriptor& d) {
-      return d.to == me && d.counted;
-    });
+    const auto puts = std::ranges::count_if(ranks_[static_cast<std::size_t>(rank)].puts,
+                                            [&](const Descriptor& d) { return d.to == me && d.counted; });
     const auto arrivals = std::ranges::count(expected, rank);
     if (puts == arrivals) continue;
     problems.add([&] {
       return fmt::format(
-          "rank {0} makes {1} counted put{2} to rank {3}, which expects {4}; call expect_counted({0}) on rank {3} "
+          "rank {0} makes {1} counted put{2} to rank {3}, which expects {4}; call expect_counted({0}) on "
+          "rank {3} "
           "once for each",
           rank, puts, puts == 1 ? "" : "s", me, arrivals);
     });
@@ -334,8 +334,8 @@ std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
   return window;
 }
 
-// Returns the length of a put at one end, for its fabric; `end` is null where the put is not counted. One of an empty
-// layout is a signal like any other.
+// Returns the length of a put at one end, for its fabric; `end` is null where the put is not counted. One of
+// an empty layout is a signal like any other.
 fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
   if (end == nullptr || put.shape == nullptr) return {};
   const std::size_t element_bytes = keep(put.to_window)->element_bytes();

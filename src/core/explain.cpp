@@ -89,13 +89,13 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
   }
   // As at commit, fabrics that do not reach the memory have no part in the choice.
   const std::size_t first = world.first_fabric(d.to_window, d.from_window);
-  const route::Explained why =
-      route::explain(std::span(world.fabrics()).subspan(first), world.costs(), {d.to, *d.shape, puts, d.counted},
-                     {d.fabric - static_cast<int>(first), d.protocol}, forced);
-  row.insert(row.end(), {why.channel, why.predicted,
-                         fmt::format("{}{}", d.counted ? "0 to " : "", d.shape->bytes()), layout(world, d),
-                         place(world, d.from_window, d.from_offset), place(world, d.to_window, d.to_offset),
-                         why.reason + reason_of_detour(world, d.to, first)});
+  const route::Explained why = route::explain(std::span(world.fabrics()).subspan(first), world.costs(),
+                                              {d.to, *d.shape, puts, d.counted},
+                                              {d.fabric - static_cast<int>(first), d.protocol}, forced);
+  row.insert(row.end(),
+             {why.channel, why.predicted, fmt::format("{}{}", d.counted ? "0 to " : "", d.shape->bytes()),
+              layout(world, d), place(world, d.from_window, d.from_offset),
+              place(world, d.to_window, d.to_offset), why.reason + reason_of_detour(world, d.to, first)});
   return row;
 }
 

@@ -77,9 +77,9 @@ struct WindowSpec {
   std::byte* existing = nullptr;  // the caller's own memory, which it keeps alive; null: the fabric allocates
 };
 
-// The length of a counted put, in elements, at one end. The sender's is set when `start` is called and stays until the
-// step is over. At the receiver the program stores it before `test` says that the step is over. It lives as long as
-// the chain, so nobody touches it after Program::cancel.
+// The length of a counted put, in elements, at one end. The sender's is set when `start` is called and stays
+// until the step is over. At the receiver the program stores it before `test` says that the step is over. It
+// lives as long as the chain, so nobody touches it after Program::cancel.
 struct Length {
   std::uint64_t* elements = nullptr;  // null: the put always moves its whole shape
   std::uint32_t element_bytes = 1;

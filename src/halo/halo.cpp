@@ -403,16 +403,15 @@ void Halo::commit() {
 const Halo::CountedSides& Halo::counted_sides(const char* call, std::size_t field,
                                               std::span<const int> side) const {
   world();
-  if (!committed_)
-    fail(Errc::invalid_argument, "{} of halo '{}' before its commit", call, chain_.name());
+  if (!committed_) fail(Errc::invalid_argument, "{} of halo '{}' before its commit", call, chain_.name());
   if (field >= counted_.size() || !counted_[field].counted) {
     fail(Errc::invalid_argument, "{} of halo '{}': field {} is none that was added by add_counted", call,
          chain_.name(), field);
   }
   const auto is_step = [](int step) { return step >= -1 && step <= 1; };
   if (side.size() != dims_ || !std::ranges::all_of(side, is_step)) {
-    fail(Errc::invalid_argument, "{} of halo '{}': side {{{}}} in {} dimensions; give -1, 0 or 1 for each", call,
-         chain_.name(), fmt::join(side, ", "), dims_);
+    fail(Errc::invalid_argument, "{} of halo '{}': side {{{}}} in {} dimensions; give -1, 0 or 1 for each",
+         call, chain_.name(), fmt::join(side, ", "), dims_);
   }
   return counted_[field];
 }

@@ -77,10 +77,11 @@ Choice choose(Fabrics fabrics, const Costs& costs, const Put& put, const std::st
     for (const Candidate& c : candidates(fabrics, costs, put, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
     if (known.empty() && put.counted) {
-      base::fail(Errc::invalid_argument,
-                 "no channel carries counted puts to rank {}; put as much as may come and the length beside it, or "
-                 "use the fabrics shm, mpi or sim",
-                 put.target);
+      base::fail(
+          Errc::invalid_argument,
+          "no channel carries counted puts to rank {}; put as much as may come and the length beside it, or "
+          "use the fabrics shm, mpi or sim",
+          put.target);
     }
     base::fail(Errc::invalid_argument, "{} is none of the channels that {} rank {}, which are {}",
                name_of(override_name), verb, put.target, known);

@@ -66,7 +66,8 @@ struct Part {
 // cut at multiples of 16 bytes only.
 std::vector<Part> split(const Shape& shape, std::uint64_t most);
 
-// Returns what one repetition of the outermost loop moves, in bytes; 1 for a single run, which may end anywhere.
+// Returns what one repetition of the outermost loop moves, in bytes; 1 for a single run, which may end
+// anywhere.
 inline std::uint64_t unit_bytes(const Shape& shape) {
   if (shape.loop_count == 0) return 1;
   std::uint64_t bytes = shape.run;
@@ -74,8 +75,8 @@ inline std::uint64_t unit_bytes(const Shape& shape) {
   return bytes;
 }
 
-// Returns the beginning of a shape, of `bytes` bytes, which are a multiple of its `unit_bytes` and no more than it
-// has: it repeats the outermost loop less often, or has a shorter run.
+// Returns the beginning of a shape, of `bytes` bytes, which are a multiple of its `unit_bytes` and no more
+// than it has: it repeats the outermost loop less often, or has a shorter run.
 inline Shape cut(const Shape& shape, std::uint64_t bytes) {
   Shape part = shape;
   if (part.loop_count == 0)
@@ -123,7 +124,8 @@ inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Sha
 inline void copy_cut(std::byte* to, const std::byte* from, const Shape& shape, std::uint64_t bytes) {
   shape.loop_count == 0 ? copy_run(to, from, bytes) : copy_loops(to, from, cut(shape, bytes));
 }
-inline std::byte* gather_cut(std::byte* dense, const std::byte* from, const Shape& shape, std::uint64_t bytes) {
+inline std::byte* gather_cut(std::byte* dense, const std::byte* from, const Shape& shape,
+                             std::uint64_t bytes) {
   shape.loop_count == 0 ? copy_run(dense, from, bytes) : gather_loops(dense, from, cut(shape, bytes));
   return dense + bytes;
 }

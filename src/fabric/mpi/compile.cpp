@@ -16,7 +16,16 @@ constexpr std::string_view making_requests = "making a chain's requests";
 
 // The kinds of message of a chain from one rank to another. Each has its own tag, since MPI_Startall may
 // start them in any order.
-enum Kind : int { with_datatype, with_packed, with_counted, bare, confirmation, invitation, with_staged, kinds };
+enum Kind : int {
+  with_datatype,
+  with_packed,
+  with_counted,
+  bare,
+  confirmation,
+  invitation,
+  with_staged,
+  kinds
+};
 
 using Puts = std::vector<const fabric::Put*>;
 
@@ -100,7 +109,8 @@ class Compiler {
       bytes += puts.size() * sizeof(std::uint64_t);
       if (bytes > INT_MAX) {
         base::fail(Errc::refused,
-                   "counted puts of {} bytes in all between this rank and rank {}; a message of MPI takes {}, so put "
+                   "counted puts of {} bytes in all between this rank and rank {}; a message of MPI takes "
+                   "{}, so put "
                    "them in several chains, or in further steps of a shorter one (tca/rounds.hpp)",
                    bytes, partner, INT_MAX);
       }

@@ -112,7 +112,8 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   bool reaches(int) const override { return true; }
   bool carries(int protocol, int) const override { return (protocol == staged) == (stager_ != nullptr); }
 
-  // A stage has its messages cut into chunks at commit, and one-sided puts do not tell their targets anything.
+  // A stage has its messages cut into chunks at commit, and one-sided puts do not tell their targets
+  // anything.
   bool carries_counted(int protocol) const override { return protocol == datatype || protocol == packed; }
 
   // All ranks of a communicator together make MPI's windows.

@@ -6,7 +6,8 @@
 // where there is only a signal:
 //   datatype  A message of a derived datatype on both sides; MPI gathers and scatters.
 //   packed    A message of bytes. The sender gathers in `start`, the receiver scatters when it has come.
-//             Counted puts go so by either of these two, with their lengths in front, in a message of their own.
+//             Counted puts go so by either of these two, with their lengths in front, in a message of their
+//             own.
 //   rma       No message: MPI's one-sided calls carry the bytes, see rma.hpp.
 //   staged    A message of the bytes in a stage, for an accelerator's memory, in chunks; see staged.hpp.
 //
@@ -44,8 +45,8 @@ inline bool goes_by(const fabric::Put& put, Protocol protocol) {
   return put.shape != nullptr && (to_itself ? datatype : put.protocol) == protocol;
 }
 
-// The dense side of a packed message, and its pieces. In a message of counted puts the lengths of the pieces come first,
-// and `lengths` are where the program has them at this end.
+// The dense side of a packed message, and its pieces. In a message of counted puts the lengths of the pieces
+// come first, and `lengths` are where the program has them at this end.
 struct Packing {
   std::unique_ptr<std::byte[]> dense;
   std::vector<Piece> pieces;
@@ -56,10 +57,10 @@ struct Packing {
   void unpack() const;
 };
 
-// A send of a few bytes, or of counted puts, which MPI_Isend makes anew in every step. Open MPI then puts few bytes into the
-// partner's memory at once, which it does not do for a persistent request. 8 bytes take 0.19 us instead
-// of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512 bytes on there
-// is no difference.
+// A send of a few bytes, or of counted puts, which MPI_Isend makes anew in every step. Open MPI then puts few
+// bytes into the partner's memory at once, which it does not do for a persistent request. 8 bytes take 0.19 us
+// instead of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512 bytes on
+// there is no difference.
 struct ShortSend {
   const void* address = nullptr;
   int bytes = 0, tag = 0;

@@ -153,15 +153,16 @@ std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
   return static_cast<std::uint32_t>(more.size());
 }
 
-// Adds the counted ones among the puts of one direction. Returns how long the buffers of the ring are, in which
-// `fixed` bytes of other puts come first; `offset` is where the lengths stand.
+// Adds the counted ones among the puts of one direction. Returns how long the buffers of the ring are, in
+// which `fixed` bytes of other puts come first; `offset` is where the lengths stand.
 std::size_t add_counted(std::vector<CountedCopy>& copies, const Puts& counted, std::size_t fixed,
                         std::uint32_t& offset) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   if (counted.empty()) return fixed;
   const std::size_t lengths_at = (fixed + word - 1) / word * word;
   offset = static_cast<std::uint32_t>(lengths_at);
-  for (const fabric::Put* put : counted) copies.push_back({copy_of(*put, put->shape), put->length, put->protocol});
+  for (const fabric::Put* put : counted)
+    copies.push_back({copy_of(*put, put->shape), put->length, put->protocol});
   return lengths_at + counted.size() * word + bytes_of(counted, staged);
 }
 

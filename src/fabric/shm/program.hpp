@@ -8,8 +8,8 @@
 //           more than its two buffers ahead.
 //   pull    The receiver copies from the sender's memory and answers with `done`.
 //
-// The lengths of counted puts, whatever their protocol, stand in the ring's buffer of the step, so that they have its
-// two buffers and its guard. With few bytes beside them they cross in the line of the signal.
+// The lengths of counted puts, whatever their protocol, stand in the ring's buffer of the step, so that they
+// have its two buffers and its guard. With few bytes beside them they cross in the line of the signal.
 //
 // docs/protocols.md argues why this is right; verify/ proves it.
 #pragma once
@@ -48,8 +48,8 @@ struct CountedCopy {
   int protocol;
 };
 
-// The counted copies of one link, in the same order at both ends. In the ring stand their lengths, from an offset on
-// that is behind the bytes of the other staged copies, and then the bytes of those that are staged.
+// The counted copies of one link, in the same order at both ends. In the ring stand their lengths, from an
+// offset on that is behind the bytes of the other staged copies, and then the bytes of those that are staged.
 struct CountedCopies {
   std::vector<CountedCopy> out, in;
   std::uint32_t out_offset = 0, in_offset = 0;

@@ -51,7 +51,8 @@ Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, st
     copies_.push_back({address(put->to_memory, to, put->to_offset),
                        address(put->from_memory, from, put->from_offset), put->shape,
                        put->length ? put->length.element_bytes : 0});
-    if (put->length && !departures_) departures_.emplace(simulator, des::Label("the departures of rank, to rank", from, to));
+    if (put->length && !departures_)
+      departures_.emplace(simulator, des::Label("the departures of rank, to rank", from, to));
   }
 }
 
@@ -94,7 +95,8 @@ void Flow::scatter(const Flight& flight) const {
 
 void Flow::take_lengths() {
   if (!is_counted()) return;
-  for (std::size_t i = 0; i < come_lengths.size(); ++i) *come_lengths[i].elements = landed_lengths_.front()[i];
+  for (std::size_t i = 0; i < come_lengths.size(); ++i)
+    *come_lengths[i].elements = landed_lengths_.front()[i];
   landed_lengths_.pop_front();
 }
 

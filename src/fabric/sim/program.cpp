@@ -101,8 +101,8 @@ des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, de
   }
 }
 
-// The model of a receive wants to know its size at once. A real one waits for the sender before it does anything that
-// depends on it, so nothing comes later for that.
+// The model of a receive wants to know its size at once. A real one waits for the sender before it does
+// anything that depends on it, so nothing comes later for that.
 des::Task SimProgram::receive_departed(std::shared_ptr<Flow> flow, std::uint64_t step) {
   co_await flow->departed(step);
   flow->protocol().receive(flow->message(step));

@@ -65,7 +65,8 @@ class ShuffleProgram final : public fabric::Program {
     for (const fabric::Put& put : share.outgoing) add(put);
     for (const fabric::Put& put : share.incoming) {
       if (!put.length) continue;
-      const auto lane = std::find_if(in_.begin(), in_.end(), [&](Lane* each) { return each->from == put.from; });
+      const auto lane =
+          std::find_if(in_.begin(), in_.end(), [&](Lane* each) { return each->from == put.from; });
       expected_.push_back({*lane, put.length});
     }
   }
@@ -129,7 +130,8 @@ class ShuffleProgram final : public fabric::Program {
 
   void take_lengths() {
     std::map<Lane*, std::size_t> taken;
-    for (const Expected& put : expected_) *put.length.elements = put.lane->lengths.at(step_)[taken[put.lane]++];
+    for (const Expected& put : expected_)
+      *put.length.elements = put.lane->lengths.at(step_)[taken[put.lane]++];
     for (const auto& [lane, count] : taken) lane->lengths.erase(step_);
   }
 
