@@ -1,4 +1,6 @@
 // OpenTCA as a contender, through its public interface.
+#include <optional>
+
 #include "channels.hpp"
 #include "contender.hpp"
 #include "tca/tca.hpp"
@@ -23,24 +25,22 @@ class ChainPingPong final : public PingPong {
         data_(world.window<std::byte>(2 * padded(bytes))),
         ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.channel})),
         pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.channel})) {
-    const Layout layout = block(bytes);
-    if (rank_ == 0) {
-      ping_.put(data_.on(1), data_.at(padded(bytes)), layout);
-      pong_.expect(1);
-    } else if (rank_ == 1) {
-      ping_.expect(0);
-      pong_.put(data_.on(0), data_.at(padded(bytes)), layout);
+    if (rank_ < 2) {
+      add_put(rank_ == 0 ? ping_ : pong_, way);
+      expect(rank_ == 0 ? pong_ : ping_, way);
     }
     ping_.commit();
     pong_.commit();
     describe(*this, way, ping_);
+    if (way.counted) peer = "counted";
   }
 
   std::span<std::byte> sent() override { return {data_.data() + padded(bytes_), bytes_}; }
-  std::span<const std::byte> arrived() const override { return {data_.data(), bytes_}; }
+  std::span<const std::byte> arrived() const override { return {data_.data(), arrived_bytes_}; }
 
   // Rank 0's start of the answer's chain only gives permission, and rank 1's of the message's does.
   void send() override {
+    if (counted_) counted_->set(bytes_);
     if (rank_ == 0) {
       pong_.start();
       ping_.start();
@@ -57,15 +57,33 @@ class ChainPingPong final : public PingPong {
       ping_.start();
       ping_.wait();
     }
+    if (come_) arrived_bytes_ = static_cast<std::size_t>(come_->count());
   }
 
  private:
+  void add_put(Chain& chain, const Way& way) {
+    const Remote<std::byte> to = data_.on(1 - rank_);
+    const Local<std::byte> from = data_.at(padded(bytes_));
+    if (way.counted)
+      counted_ = chain.put_counted(to, from, block(bytes_));
+    else
+      chain.put(to, from, block(bytes_));
+  }
+  void expect(Chain& chain, const Way& way) {
+    if (way.counted)
+      come_ = chain.expect_counted(1 - rank_);
+    else
+      chain.expect(1 - rank_);
+  }
+
   static std::size_t padded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-  std::size_t bytes_;
+  std::size_t bytes_, arrived_bytes_ = bytes_;
   int rank_;
   Window<std::byte> data_;
   Chain ping_, pong_;
+  std::optional<CountedPut> counted_;
+  std::optional<CountedArrival> come_;
 };
 
 class ChainFaces final : public FaceExchange {

@@ -98,6 +98,8 @@ struct Way {
   std::string fabric;
   std::string channel;  // forced protocol, or empty
   bool guarded = true;
+  bool counted =
+      false;  // the same bytes as a counted put; such a contender stands beside the others as a peer
 };
 
 struct OverlapTask {

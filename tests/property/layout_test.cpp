@@ -114,5 +114,35 @@ RC_GTEST_PROP(Shapes, MoveWhatALoopMoves, ()) {
   }
 }
 
+// A shape that is cut short moves its first elements, and no others.
+RC_GTEST_PROP(Shapes, CutShortMoveTheFirstElements, ()) {
+  const Plan plan = *random_plan(1, {""}, 1);
+  const std::size_t size = plan.element_bytes;
+  for (const PlannedPut& put : plan.puts) {
+    const Shape shape = base::pair_up(put.target.layout, put.source.layout, size);
+    const std::size_t unit = std::max<std::size_t>(1, base::unit_bytes(shape) / size);
+    RC_ASSERT(put.source.at.size() % unit == 0);
+    const std::size_t count = unit * *rc::gen::inRange<std::size_t>(0, put.source.at.size() / unit + 1);
+    RC_ASSERT(base::cut(shape, count * size).bytes() == count * size);
+    std::vector<std::byte> from(static_cast<std::size_t>(put.source.end()) * size);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(1 + i % 251);
+    std::vector<std::byte> looped(static_cast<std::size_t>(put.target.end()) * size), copied = looped,
+                                                                                      staged = looped;
+    for (std::size_t k = 0; k < count; ++k) {
+      std::copy_n(&from[static_cast<std::size_t>(put.source.at[k]) * size], size,
+                  &looped[static_cast<std::size_t>(put.target.at[k]) * size]);
+    }
+    const std::byte* first_source = from.data() + static_cast<std::size_t>(put.source.layout.first()) * size;
+    const std::size_t first_target = static_cast<std::size_t>(put.target.layout.first()) * size;
+    base::copy_cut(copied.data() + first_target, first_source, shape, count * size);
+    std::vector<std::byte> dense(count * size);
+    const std::byte* const end = base::gather_cut(dense.data(), first_source, shape, count * size);
+    RC_ASSERT(end == dense.data() + dense.size());
+    base::scatter_cut(staged.data() + first_target, dense.data(), shape, count * size);
+    RC_ASSERT(copied == looped);
+    RC_ASSERT(staged == looped);
+  }
+}
+
 }  // namespace
 }  // namespace tca::test

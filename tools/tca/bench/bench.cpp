@@ -39,6 +39,11 @@ bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const BenchOpti
                                                    std::size_t bytes) {
   bench::Contenders<bench::PingPong> all;
   add(all, bench::chain_ping_pong(world, bytes, own_way(options)));
+  if (options.against("counted")) {
+    bench::Way counted = own_way(options);
+    counted.counted = true;
+    add(all, bench::chain_ping_pong(world, bytes, counted));
+  }
   if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
   if (options.against("hand")) {
     add(all, bench::hand_ping_pong(world, bytes));
@@ -127,7 +132,8 @@ void check_modelled(const BenchOptions& options) {
 void check_host(const BenchOptions& options) {
   if (options.fabric == "sim") check_modelled(options);
   for (const std::string& peer : options.peers) {
-    if (peer != "mpi" && peer != "hand") refuse("--peer {} is for --fabric cuda", peer);
+    if (peer == "counted" && options.what != "pingpong") refuse("--peer counted is for pingpong");
+    if (peer != "mpi" && peer != "hand" && peer != "counted") refuse("--peer {} is for --fabric cuda", peer);
   }
   for (const std::string& start : options.asked_starts) {
     if (start != "host")
@@ -313,11 +319,11 @@ void add_bench(Subcommands& tca) {
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
   app.add_option("--peer", options->peers,
-                 "Peers to measure beside OpenTCA in the same job: on hosts mpi, and hand for hand-written "
-                 "shared memory; "
+                 "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written shared "
+                 "memory, and counted for the same ping-pong with counted puts; "
                  "on cuda nccl, nvshmem, mscclpp, mpi, and copy for cudaMemcpyAsync")
       ->delimiter(',')
-      ->check(one_of({"mpi", "hand", "nccl", "nvshmem", "mscclpp", "copy"}));
+      ->check(one_of({"mpi", "hand", "counted", "nccl", "nvshmem", "mscclpp", "copy"}));
   app.add_option("--start", options->asked_starts,
                  "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')
