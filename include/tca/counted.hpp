@@ -18,9 +18,9 @@
 ///     }
 ///
 /// A length counts elements in the order of the layout, from its first one on. It cuts the outermost loop
-/// short, so it is a multiple of what one repetition of that loop moves: any number of the elements of a block
-/// or a stride, and whole rows of a block-stride. Where the two layouts of a put differ, it must be whole for
-/// both.
+/// short, so it is a multiple of what one repetition of that loop moves: any number of the elements of a
+/// block or a stride, and whole rows of a block-stride. Where the two layouts of a put differ, it must be
+/// whole for both.
 #pragma once
 
 #include <cstdint>

@@ -38,9 +38,9 @@ class Rounds {
       : steps_(steps), unfinished_(world, std::move(name), 1, ReduceOp::sum, std::move(options)) {}
 
   /// Collective. Runs steps until no rank needs a further one, and at least one; returns how many. `load` is
-  /// called before each start: it sets the lengths, and returns whether this rank will still have something to
-  /// send. `unload` is called after each wait. The sum overlaps with the step. Throws what they and the chain
-  /// throw; after that the ranks may be in different rounds, so that the chain is of no more use.
+  /// called before each start: it sets the lengths, and returns whether this rank will still have something
+  /// to send. `unload` is called after each wait. The sum overlaps with the step. Throws what they and the
+  /// chain throw; after that the ranks may be in different rounds, so that the chain is of no more use.
   template <std::predicate Load, std::invocable Unload>
   int run(Load load, Unload unload) {
     for (int rounds = 1;; ++rounds) {

@@ -58,9 +58,9 @@ struct Packing {
 };
 
 // A send of a few bytes, or of counted puts, which MPI_Isend makes anew in every step. Open MPI then puts few
-// bytes into the partner's memory at once, which it does not do for a persistent request. 8 bytes take 0.19 us
-// instead of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512 bytes on
-// there is no difference.
+// bytes into the partner's memory at once, which it does not do for a persistent request. 8 bytes take 0.19
+// us instead of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512 bytes
+// on there is no difference.
 struct ShortSend {
   const void* address = nullptr;
   int bytes = 0, tag = 0;

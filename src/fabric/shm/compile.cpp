@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "fabric/shm/memory.hpp"
 
@@ -153,17 +152,17 @@ std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
   return static_cast<std::uint32_t>(more.size());
 }
 
-// Adds the counted ones among the puts of one direction. Returns how long the buffers of the ring are, in
-// which `fixed` bytes of other puts come first; `offset` is where the lengths stand.
-std::size_t add_counted(std::vector<CountedCopy>& copies, const Puts& counted, std::size_t fixed,
-                        std::uint32_t& offset) {
+// Adds the counted puts of one direction. Returns how long the buffers of its ring are, in which `fixed`
+// bytes of other puts come first.
+std::size_t add_counted(std::vector<CountedCopy>& copies, const Puts& counted, std::size_t fixed) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   if (counted.empty()) return fixed;
-  const std::size_t lengths_at = (fixed + word - 1) / word * word;
-  offset = static_cast<std::uint32_t>(lengths_at);
-  for (const fabric::Put* put : counted)
-    copies.push_back({copy_of(*put, put->shape), put->length, put->protocol});
-  return lengths_at + counted.size() * word + bytes_of(counted, staged);
+  std::size_t at = (fixed + word - 1) / word * word;
+  for (const fabric::Put* put : counted) {
+    copies.push_back({copy_of(*put, put->shape), put->length, put->protocol, static_cast<std::uint32_t>(at)});
+    at += word;
+  }
+  return at + bytes_of(counted, staged);
 }
 
 }  // namespace
@@ -184,13 +183,11 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal
   link.gather_count = append(copies, ring_order(fixed.out, shapes));
   link.scatter_count = append(copies, ring_order(fixed.in, shapes));
   link.pull_count = add_copies(copies, fixed.in, pull);
-  CountedCopies own;
-  link.out_ring = make_ring(add_counted(own.out, counted.out, bytes_of(fixed.out, staged), own.out_offset));
-  link.in_ring = make_ring(add_counted(own.in, counted.in, bytes_of(fixed.in, staged), own.in_offset));
-  if (!own.out.empty() || !own.in.empty()) {
-    link.counted = static_cast<std::int16_t>(moves.counted.size());
-    moves.counted.push_back(std::move(own));
-  }
+  link.first_counted = static_cast<std::uint32_t>(moves.counted.size());
+  link.counted_out = static_cast<std::uint32_t>(counted.out.size());
+  link.counted_in = static_cast<std::uint32_t>(counted.in.size());
+  link.out_ring = make_ring(add_counted(moves.counted, counted.out, bytes_of(fixed.out, staged)));
+  link.in_ring = make_ring(add_counted(moves.counted, counted.in, bytes_of(fixed.in, staged)));
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;

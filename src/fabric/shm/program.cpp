@@ -10,17 +10,20 @@
 namespace tca::shm {
 
 ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-                       std::span<const StoreModeTuner> trials, std::vector<CountedCopies> counted)
+                       std::span<const StoreModeTuner> trials, std::span<const CountedCopy> counted)
     : runner_(runner),
       link_count_(static_cast<std::uint32_t>(links.size())),
       links_(std::make_unique<Link[]>(links.size())),
-      copies_(std::make_unique<Copy[]>(copies.size())),
-      counted_(std::move(counted)) {
+      copies_(std::make_unique<Copy[]>(copies.size())) {
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
   if (!trials.empty()) {
     trials_ = std::make_unique<StoreModeTuner[]>(trials.size());
     std::copy(trials.begin(), trials.end(), trials_.get());
+  }
+  if (!counted.empty()) {
+    counted_ = std::make_unique<CountedCopy[]>(counted.size());
+    std::copy(counted.begin(), counted.end(), counted_.get());
   }
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
   for (const Link& link : links) runner_.staged_bytes += link.out_ring.bytes();
@@ -124,11 +127,14 @@ bool ShmProgram::receive(Link& link) {
 }
 
 void ShmProgram::move_out(const Link& link) {
+  if (link.counted_out > 0) {
+    store_counted(link);
+    if (link.direct_count + link.gather_count == 0) return;
+  }
   const auto now = [] {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   };
   store(link, link.trial < 0 ? link.stores : trials_[static_cast<std::size_t>(link.trial)].next(now));
-  if (link.counted >= 0) store_counted(link);
 }
 
 void ShmProgram::store(const Link& link, StoreMode way) {
@@ -187,33 +193,35 @@ void ShmProgram::move_in(const Link& link) {
   for (const Copy* end = next + link.pull_count; next != end; ++next) {
     base::copy(next->to, next->from, *next->shape);
   }
-  if (link.counted >= 0) fetch_counted(link);
+  if (link.counted_in > 0) fetch_counted(link);
 }
 
 // What is pulled is the receiver's to move, once it knows the length.
 void ShmProgram::store_counted(const Link& link) {
-  const CountedCopies& counted = counted_[static_cast<std::size_t>(link.counted)];
-  std::byte* next = buffer(link.out, link.out_ring) + counted.out_offset;
-  std::byte* dense = next + counted.out.size() * sizeof(std::uint64_t);
-  for (const CountedCopy& put : counted.out) {
-    const auto& [to, from, shape] = put.whole;
-    std::memcpy(next, put.length.elements, sizeof(std::uint64_t));
-    next += sizeof(std::uint64_t);
-    if (put.protocol == direct) base::copy_cut(to, from, *shape, put.length.bytes());
-    if (put.protocol == staged) dense = base::gather_cut(dense, from, *shape, put.length.bytes());
+  const CountedCopy* put = &counted_[link.first_counted];
+  std::byte* const ring = buffer(link.out, link.out_ring);
+  std::byte* dense = ring + put->length_at + link.counted_out * sizeof(std::uint64_t);
+  for (const CountedCopy* const end = put + link.counted_out; put != end; ++put) {
+    const auto& [to, from, shape] = put->whole;
+    const std::uint64_t elements = *put->length.elements, bytes = elements * put->length.element_bytes;
+    std::memcpy(ring + put->length_at, &elements, sizeof elements);
+    if (put->protocol == direct) base::copy_cut(to, from, *shape, bytes);
+    if (put->protocol == staged) dense = base::gather_cut(dense, from, *shape, bytes);
   }
 }
 
 void ShmProgram::fetch_counted(const Link& link) {
-  const CountedCopies& counted = counted_[static_cast<std::size_t>(link.counted)];
-  const std::byte* next = buffer(link.in, link.in_ring) + counted.in_offset;
-  const std::byte* dense = next + counted.in.size() * sizeof(std::uint64_t);
-  for (const CountedCopy& put : counted.in) {
-    const auto& [to, from, shape] = put.whole;
-    std::memcpy(put.length.elements, next, sizeof(std::uint64_t));
-    next += sizeof(std::uint64_t);
-    if (put.protocol == pull) base::copy_cut(to, from, *shape, put.length.bytes());
-    if (put.protocol == staged) dense = base::scatter_cut(to, dense, *shape, put.length.bytes());
+  const CountedCopy* put = &counted_[link.first_counted + link.counted_out];
+  const std::byte* const ring = buffer(link.in, link.in_ring);
+  const std::byte* dense = ring + put->length_at + link.counted_in * sizeof(std::uint64_t);
+  for (const CountedCopy* const end = put + link.counted_in; put != end; ++put) {
+    const auto& [to, from, shape] = put->whole;
+    std::uint64_t elements;
+    std::memcpy(&elements, ring + put->length_at, sizeof elements);
+    *put->length.elements = elements;
+    const std::uint64_t bytes = elements * put->length.element_bytes;
+    if (put->protocol == pull) base::copy_cut(to, from, *shape, bytes);
+    if (put->protocol == staged) dense = base::scatter_cut(to, dense, *shape, bytes);
   }
 }
 

@@ -41,18 +41,14 @@ struct Copy {
   const base::Shape* shape;
 };
 
-// A copy that each step cuts short to a length.
+// A copy that each step cuts short to a length. Its length stands in the ring, and so do those of a link's
+// other counted copies in their order, behind the bytes of its whole copies. The bytes of the staged ones
+// follow.
 struct CountedCopy {
   Copy whole;
   fabric::Length length;
   int protocol;
-};
-
-// The counted copies of one link, in the same order at both ends. In the ring stand their lengths, from an
-// offset on that is behind the bytes of the other staged copies, and then the bytes of those that are staged.
-struct CountedCopies {
-  std::vector<CountedCopy> out, in;
-  std::uint32_t out_offset = 0, in_offset = 0;
+  std::uint32_t length_at;  // bytes from the beginning of the ring's buffer
 };
 
 // Everything that passes between this rank and one partner in one chain.
@@ -67,6 +63,9 @@ struct Link {
   std::uint32_t gather_count = 0;
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
+  // The counted copies, in this order: to the partner and from it.
+  std::uint32_t first_counted = 0;
+  std::uint32_t counted_out = 0, counted_in = 0;
   // Fixed at commit. A world may have hundreds of thousands of links.
   bool puts : 1 = false;         // this rank sends, if only a signal
   bool expects : 1 = false;      // the partner sends
@@ -77,9 +76,8 @@ struct Link {
   bool pulls : 1 = false;        // this rank does
   // Whether there are enough bytes for stores past the caches, in place and into the ring.
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
-  StoreMode stores = StoreMode::ordinary;
+  StoreMode stores : 2 = StoreMode::ordinary;
   std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
-  std::int16_t counted = -1;     // the index of the program's counted copies of this link; -1: none
   std::uint32_t ready_seen = 0;  // the partner's `ready` when this rank last looked
   // In the current step.
   bool sent = true;
@@ -91,7 +89,7 @@ class Runner;
 class ShmProgram final : public fabric::Program {
  public:
   ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-             std::span<const StoreModeTuner> trials, std::vector<CountedCopies> counted);
+             std::span<const StoreModeTuner> trials, std::span<const CountedCopy> counted);
   ~ShmProgram() override;
 
   void start() override;
@@ -131,7 +129,7 @@ class ShmProgram final : public fabric::Program {
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
   std::unique_ptr<StoreModeTuner[]> trials_;  // of the links that have a choice
-  std::vector<CountedCopies> counted_;        // of the links that have any
+  std::unique_ptr<CountedCopy[]> counted_;    // null where there are none
   // The neighbours in the runner's list of programs that are started and unfinished and have `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;

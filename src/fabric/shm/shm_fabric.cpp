@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "base/fail.hpp"
 #include "base/nontemporal.hpp"
@@ -65,8 +64,8 @@ class ShmOffer final : public fabric::Offer {
   // The program owns the slots.
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
     for (Link& link : links_) link.out = slot_at(link.partner, offers);
-    auto program = std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials,
-                                                std::move(moves_.counted));
+    auto program =
+        std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials, moves_.counted);
     links_.clear();
     return program;
   }

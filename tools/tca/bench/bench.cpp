@@ -319,8 +319,8 @@ void add_bench(Subcommands& tca) {
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
   app.add_option("--peer", options->peers,
-                 "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written shared "
-                 "memory, and counted for the same ping-pong with counted puts; "
+                 "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
+                 "shared memory, and counted for a ping-pong of counted puts; "
                  "on cuda nccl, nvshmem, mscclpp, mpi, and copy for cudaMemcpyAsync")
       ->delimiter(',')
       ->check(one_of({"mpi", "hand", "counted", "nccl", "nvshmem", "mscclpp", "copy"}));
