@@ -162,7 +162,7 @@ class TCA_API Halo {
 
   [[nodiscard]] std::string explain() const { return chain_.explain(); }
 
-  /// Returns the bytes of all fields that this rank sends in a step.
+  /// Returns the bytes of all fields that this rank sends in a step, and of counted fields the most.
   std::int64_t bytes() const { return bytes_; }
 
  private:

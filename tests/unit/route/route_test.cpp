@@ -23,6 +23,7 @@ class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
   std::string_view name() const override { return name_; }
   std::span<const std::string_view> protocols() const override { return protocols_; }
   bool reaches(int rank) const override { return rank != unreachable_; }
+  bool carries_counted(int protocol) const override { return protocol == counted; }
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec&) override { return nullptr; }
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
@@ -36,6 +37,7 @@ class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
 
   double crossing = 0;
   int full = -1;                                                   // the protocol that has no room left
+  int counted = -1;                                                // the protocol that carries counted puts
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();  // of each protocol, for a chain
   std::uint64_t room_at_rank = room;  // of each protocol, for a chain's puts to one rank
 
@@ -303,6 +305,18 @@ TEST_F(RouteTest, TakesTheNextBestWhereTheBestHasNoRoom) {
   static_cast<NamedFabric&>(*fabrics[0]).full = 2;
   EXPECT_EQ(chosen(0, word), "shm/pull");
   EXPECT_EQ(chosen(0, word, "staged"), "shm/staged");
+}
+
+TEST_F(RouteTest, CountedPutsTakeAChannelThatCarriesThem) {
+  const route::Put put{.target = 0, .shape = word, .counted = true};
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"no channel carries counted puts to rank 0"},
+                      [&] { route::choose(fabrics, costs, put, {}); }));
+  static_cast<NamedFabric&>(*fabrics[0]).counted = 1;
+  EXPECT_EQ(route::choose(fabrics, costs, put, {}).protocol, 1);
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument,
+              {"'direct' is none of the channels that carry counted puts to rank 0, which are shm/pull"},
+              [&] { route::choose(fabrics, costs, put, "direct"); }));
 }
 
 TEST_F(RouteTest, CountsWhatAChainHasTakenAlready) {
