@@ -101,8 +101,7 @@ std::shared_ptr<CountedEnd> ChainState::expect_counted(int rank) {
   return end;
 }
 
-// The fabrics read the lengths as long as the step is under way, and the program may already set the next
-// ones.
+// The fabrics read these lengths as long as the step is under way, while the program may set the next ones.
 void ChainState::take_lengths() {
   for (const auto& put : counted_->puts) put->length = put->next;
 }

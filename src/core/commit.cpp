@@ -46,8 +46,7 @@ struct Uses {
   }
 };
 
-// Hands out this rank's ends of the counted puts that a rank makes, in the order in which it has declared
-// them.
+// Hands out this rank's ends of the counted puts that a rank makes, in the order in which they were declared.
 class CountedInTurn {
  public:
   CountedInTurn(const CountedEnds* ends, int rank) : ends_(ends), rank_(rank) {}
@@ -254,8 +253,7 @@ void Commit::check_counted(Problems& problems) const {
     problems.add([&] {
       return fmt::format(
           "rank {0} makes {1} counted put{2} to rank {3}, which expects {4}; call expect_counted({0}) on "
-          "rank {3} "
-          "once for each",
+          "rank {3} once for each",
           rank, puts, puts == 1 ? "" : "s", me, arrivals);
     });
   }
