@@ -48,7 +48,8 @@ std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, co
 InKernels::InKernels(core::WorldState& world, const raw::Request& request, const Elements& elements,
                      std::string_view way, const std::string& title)
     : world_(world.shared_from_this()) {
-  fabric::CollectiveTask task{.spec = spec_of(world, request, elements), .way = way, .name = title};
+  fabric::CollectiveTask task{
+      .spec = spec_of(world, request, elements), .members = world.members(), .way = way, .name = title};
   task.time_limit =
       core::checked_limit(request.options.time_limit.value_or(world.control().time_limit), title);
   if (request.kind != CollectiveKind::barrier) {

@@ -25,21 +25,39 @@ std::vector<int> numbers_of(const GroupRanks& ranks, const std::vector<int>& out
 class GroupMemory final : public fabric::Memory {
  public:
   GroupMemory(std::shared_ptr<const void> owner, fabric::Memory& memory, GroupRanks ranks)
-      : owner_(std::move(owner)), memory_(memory), ranks_(std::move(ranks)) {}
+      : owner_(std::move(owner)), memory_(memory), ranks_(std::move(ranks)) {
+    if (const DeviceWindow<std::byte>* const window = memory_.device_window()) device_ = seen_by(*window);
+  }
 
   std::byte* data() override { return memory_.data(); }
   std::size_t bytes(int number) const override { return memory_.bytes(rank_of(ranks_, number)); }
   void read(std::uint64_t offset, std::span<std::byte> into) override { memory_.read(offset, into); }
   void write(std::uint64_t offset, std::span<const std::byte> from) override { memory_.write(offset, from); }
 
+  const DeviceWindow<std::byte>* device_window() const override { return device_ ? &*device_ : nullptr; }
+
   static fabric::Memory* inner(fabric::Memory* memory) {
     return memory == nullptr ? nullptr : &static_cast<GroupMemory*>(memory)->memory_;
   }
 
  private:
+  // Returns the window with the parts of the group, by its numbers.
+  DeviceWindow<std::byte> seen_by(const DeviceWindow<std::byte>& around) const {
+    DeviceWindow<std::byte> group = around;
+    group.size = static_cast<std::uint32_t>(std::min<std::size_t>(ranks_->size(), group.max_ranks));
+    group.rank = static_cast<std::uint32_t>(number_in(*ranks_, static_cast<int>(around.rank)));
+    for (std::uint32_t number = 0; number < group.size; ++number) {
+      const auto rank = static_cast<std::uint32_t>(rank_of(ranks_, static_cast<int>(number)));
+      group.parts[number] = rank < around.size ? around.parts[rank] : nullptr;
+      group.elements[number] = rank < around.size ? around.elements[rank] : 0;
+    }
+    return group;
+  }
+
   std::shared_ptr<const void> owner_;  // of the memory
   fabric::Memory& memory_;
   GroupRanks ranks_;
+  std::optional<DeviceWindow<std::byte>> device_;
 };
 
 class GroupProgram final : public fabric::Program {
@@ -108,40 +126,10 @@ class GroupOffer final : public fabric::Offer {
   std::unique_ptr<fabric::Offer> offer_;
 };
 
-// Kernels that run a collective or a team by themselves are made for all ranks of a world.
-class GroupAccelerator final : public fabric::Accelerator {
- public:
-  explicit GroupAccelerator(fabric::Accelerator& accelerator) : accelerator_(accelerator) {}
-
-  fabric::Stager& stager() override { return accelerator_.stager(); }
-  std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t,
-                                          std::chrono::milliseconds) override {
-    base::fail(
-        Errc::invalid_argument,
-        "team '{}' of a group: kernels reduce over all ranks of a world; make it of the world, or use the "
-        "collectives of tca/coll.hpp",
-        team);
-  }
-  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec&) const override {
-    return {};
-  }
-  std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask&) override {
-    return nullptr;
-  }
-  std::unique_ptr<fabric::Fold> make_fold(const fabric::FoldTask& task) override {
-    return accelerator_.make_fold(task);
-  }
-
- private:
-  fabric::Accelerator& accelerator_;
-};
-
 class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Messages {
  public:
   GroupFabric(fabric::Fabric& fabric, GroupRanks ranks, std::size_t world)
-      : fabric_(fabric), ranks_(std::move(ranks)), world_(world) {
-    if (fabric::Accelerator* const accelerator = fabric_.accelerator()) accelerator_.emplace(*accelerator);
-  }
+      : fabric_(fabric), ranks_(std::move(ranks)), world_(world) {}
 
   std::string_view name() const override { return fabric_.name(); }
   std::span<const std::string_view> protocols() const override { return fabric_.protocols(); }
@@ -185,14 +173,13 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
   std::vector<int> outstanding() override { return numbers_of(ranks_, fabric_.messages()->outstanding()); }
 
   std::optional<fabric::Device> device() const override { return fabric_.device(); }
-  fabric::Accelerator* accelerator() override { return accelerator_ ? &*accelerator_ : nullptr; }
+  fabric::Accelerator* accelerator() override { return fabric_.accelerator(); }
   fabric::ComputeModel* compute_model() override { return fabric_.compute_model(); }
 
  private:
   fabric::Fabric& fabric_;
   GroupRanks ranks_;
   std::size_t world_;  // ranks of the world around
-  std::optional<GroupAccelerator> accelerator_;
 };
 
 }  // namespace

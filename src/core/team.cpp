@@ -18,7 +18,7 @@ std::unique_ptr<fabric::Team> make_team(const WorldState& world, const std::stri
                "(WorldOptions::fabric or OPENTCA_FABRIC)",
                name, world.fabrics().front()->name());
   }
-  return accelerator->make_team(name, max_values, world.control().time_limit);
+  return accelerator->make_team(name, max_values, world.control().time_limit, world.members());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "control/members.hpp"
 #include "fabric/collective.hpp"
 #include "tca/stream.hpp"
 
@@ -42,16 +43,18 @@ class Accelerator {
   // Returns the Stager for fabrics that cannot reach the memory of its windows. It lives as long as the fabric.
   virtual Stager& stager() = 0;
 
-  // Collective. Makes a team for calls of up to `max_values` values that wait for at most `time_limit`. Throws
-  // Error{invalid_argument} where kernels do not reach every rank.
+  // Collective over the members, by whose numbers kernels see ranks. Makes a team for calls of up to `max_values`
+  // values that wait for at most `time_limit`. Throws Error{invalid_argument} where kernels do not reach every
+  // member.
   virtual std::unique_ptr<Team> make_team(std::string_view team, std::size_t max_values,
-                                          std::chrono::milliseconds time_limit) = 0;
+                                          std::chrono::milliseconds time_limit,
+                                          const control::Members& members) = 0;
 
-  // Returns the ways in which it can run a collective of all ranks by itself; the same on every rank. When
-  // there is none, the collective is made of chains.
+  // Returns the ways in which it can run a collective by itself, of ranks that kernels reach; the same on every
+  // rank. When there is none, the collective is made of chains.
   virtual std::vector<CollectiveWay> collective_ways(const CollectiveSpec& kind) const = 0;
 
-  // Collective. Called only with one of the ways that `collective_ways` returns.
+  // Collective over the task's members. Called only with one of the ways that `collective_ways` returns.
   virtual std::unique_ptr<Collective> make_collective(const CollectiveTask& task) = 0;
 
   // Makes what combines within this rank's parts of windows after a round of chains. Returns null where the

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "control/members.hpp"
 #include "tca/device/window.hpp"
 #include "tca/stream.hpp"
 #include "tca/types.hpp"
@@ -43,6 +44,7 @@ struct CollectiveWay {
 
 struct CollectiveTask {
   CollectiveSpec spec;
+  const control::Members& members;  // by whose numbers windows have their parts
   std::string_view way;
   std::string_view name;                           // for error messages
   const DeviceWindow<std::byte>* input = nullptr;  // null for a barrier, as is the output

@@ -91,9 +91,10 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
-                                          std::chrono::milliseconds time_limit) override;
+                                          std::chrono::milliseconds time_limit,
+                                          const control::Members& members) override;
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec& kind) const override {
-    return is_whole_world() ? cuda::collective_ways(kind) : std::vector<fabric::CollectiveWay>{};
+    return cuda::collective_ways(kind);
   }
   std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask& task) override;
   std::unique_ptr<fabric::Fold> make_fold(const fabric::FoldTask& task) override {
@@ -111,14 +112,6 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   TimeoutReport who_is_late(Word id) const;
   void check_refusal();
   std::string describe_target(const device::Refusal& put) const;
-
-  // Returns whether kernels reach every rank.
-  bool is_whole_world() const { return !first_beyond(); }
-  std::optional<int> first_beyond() const {
-    for (int rank = 0; rank < control_.size(); ++rank)
-      if (!reaches(rank)) return rank;
-    return std::nullopt;
-  }
 
   // Returns how many ranks may send to this rank, and likewise to any other that it reaches.
   std::uint64_t other_ranks_reached() const {
@@ -209,21 +202,23 @@ std::unique_ptr<fabric::Offer> CudaFabric::offer(const fabric::ChainSpec& share)
 }
 
 std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::size_t max_values,
-                                                    std::chrono::milliseconds time_limit) {
-  if (const std::optional<int> beyond = first_beyond()) {
+                                                    std::chrono::milliseconds time_limit,
+                                                    const control::Members& members) {
+  for (const int rank : members.ranks()) {
+    if (reaches(rank)) continue;
     base::fail(Errc::invalid_argument,
                "team '{}': kernels of rank {} do not reach rank {}, which is in another sub-cluster; use "
                "tca/coll.hpp for what all ranks do together",
-               team, control_.rank(), *beyond);
+               team, control_.rank(), rank);
   }
   const Word id = ++last_id_;
-  return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, control_, inbox_,
+  return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, members, inbox_,
                          setup_.stream, throttle());
 }
 
 std::unique_ptr<fabric::Collective> CudaFabric::make_collective(const fabric::CollectiveTask& task) {
   const Word id = ++last_id_;
-  return std::make_unique<CudaCollective>(collectives_, task, id, control_);
+  return std::make_unique<CudaCollective>(collectives_, task, id);
 }
 
 void CudaFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,

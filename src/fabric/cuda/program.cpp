@@ -133,10 +133,7 @@ void CudaProgram::forget_waits() const {
 }
 
 LatestWait CudaProgram::late() const {
-  LatestWait late =
-      latest_wait(compiled_->chain.limits.waiting, static_cast<Word>(compiled_->partners.size()));
-  for (int& rank : late.ranks) rank = compiled_->partners[static_cast<std::size_t>(rank)];
-  return late;
+  return latest_wait(compiled_->chain.limits, compiled_->partners.size());
 }
 
 void CudaProgram::start_on(Stream stream) {

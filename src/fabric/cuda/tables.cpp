@@ -31,9 +31,7 @@ void set_up_counters(DeviceChain& chain, Word id, const std::vector<int>& partne
   limits.waiting = room.take_words(partners.size());
   limits.gone = inbox.gone();
   limits.over = inbox.over();
-  Word* const ranks = room.take_words(partners.size());
-  std::copy(partners.begin(), partners.end(), ranks);
-  limits.ranks = ranks;
+  limits.ranks = room.take_ranks(partners);
   limits.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count());
 }
 

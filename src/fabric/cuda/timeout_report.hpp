@@ -11,20 +11,20 @@
 
 namespace tca::cuda {
 
-// The latest of the steps in `waiting` of device::WaitLimits, and the ranks or links whose words hold it.
+// The latest step for which kernels have waited long, and the ranks that they waited for.
 struct LatestWait {
   device::Word step = 0;
   std::vector<int> ranks;
 };
 
-inline LatestWait latest_wait(const device::Word* waiting, device::Word ranks) {
+inline LatestWait latest_wait(const device::WaitLimits& limits, std::size_t links) {
   LatestWait latest;
-  for (device::Word rank = 0; rank < ranks; ++rank) {
-    const device::Word step = device::load_relaxed(waiting + rank);
+  for (std::size_t link = 0; link < links; ++link) {
+    const device::Word step = device::load_relaxed(limits.waiting + link);
     if (step == 0 || (!latest.ranks.empty() && !device::reached(step, latest.step))) continue;
     if (step != latest.step) latest.ranks.clear();
     latest.step = step;
-    latest.ranks.push_back(static_cast<int>(rank));
+    latest.ranks.push_back(static_cast<int>(limits.ranks[link]));
   }
   return latest;
 }

@@ -25,11 +25,11 @@ Grid grid_of(CollectiveGrid grid) { return {grid.blocks, grid.threads}; }
 
 }  // namespace
 
-CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id,
-                               control::Control& control)
+CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id)
     : runner_(runner),
       name_(task.name),
-      ranks_(static_cast<Word>(control.size())),
+      members_(task.members),
+      ranks_(static_cast<Word>(task.spec.ranks)),
       reduction_(task.spec.reduction),
       room_(runner.inbox),
       limits_{&runner.inbox.abort(),
@@ -40,14 +40,14 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
               runner.inbox.gone(),
               nullptr,
               runner.inbox.over()} {
-  const CollectivePlace place = place_of(task, control.rank());
+  const CollectivePlace place = place_of(task, members_.control().rank());
   if (task.way == kernel_ll) {
     grid_ = grid_of(packets_grid(task.spec, runner.block_limit));
     const bool broadcasts = task.spec.kind == CollectiveKind::broadcast;
-    set_up(plan_packets(task.spec, place), broadcasts ? task.spec.root : nobody, control);
+    set_up(plan_packets(task.spec, place), broadcasts ? task.spec.root : nobody);
   } else {
     grid_ = grid_of(moves_grid(task.spec, runner.block_limit));
-    set_up(plan_moves(task.spec, place), control);
+    set_up(plan_moves(task.spec, place));
   }
   runner_.collectives[id] = this;
 }
@@ -56,9 +56,10 @@ CudaCollective::~CudaCollective() { runner_.collectives.erase(limits_.chain); }
 
 // Lets every rank take as many bytes of its inbox, and returns where they begin, by rank. The bytes are
 // cleared by then.
-std::vector<std::uint64_t> CudaCollective::exchange_room(control::Control& control, std::size_t bytes) {
-  const auto offers = control.make_together(fmt::format("creation of {}", name_), [&] {
+std::vector<std::uint64_t> CudaCollective::exchange_room(std::size_t bytes) {
+  const auto offers = members_.control().make_together(fmt::format("creation of {}", name_), [&] {
     limits_.waiting = room_.take_words(ranks_);
+    limits_.ranks = room_.take_ranks(members_.ranks());
     done_ = room_.take_words(1);
     started_.emplace();
     const std::uint64_t mine = room_.take(bytes);
@@ -72,19 +73,20 @@ std::vector<std::uint64_t> CudaCollective::exchange_room(control::Control& contr
 
 // The room holds two sets of packets from each rank, a broadcast's acknowledgements by block and rank, and
 // this rank's counts.
-void CudaCollective::set_up(device::CollectivePackets packets, int root, control::Control& control) {
+void CudaCollective::set_up(device::CollectivePackets packets, int root) {
   const std::size_t pitch = device::buffer_pitch(packets.packets());
   const std::size_t packet_bytes = sizeof(device::Packet) * 2 * packets.size * pitch;
   const std::size_t ack_bytes = std::size_t{grid_.blocks} * packets.size * sizeof(Word);
   const std::vector<std::uint64_t> at =
-      exchange_room(control, packet_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
-  for (std::size_t rank = 0; rank < at.size(); ++rank)
-    packets.theirs[rank] =
-        runner_.inbox.at<device::Packet>(static_cast<int>(rank), at[rank]) + 2 * pitch * packets.rank;
+      exchange_room(packet_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
+  for (std::size_t member = 0; member < at.size(); ++member)
+    packets.theirs[member] =
+        runner_.inbox.at<device::Packet>(members_.ranks()[member], at[member]) + 2 * pitch * packets.rank;
   const std::uint64_t mine = at[packets.rank];
   packets.mine = runner_.inbox.own<device::Packet>(mine);
   if (root != nobody)
-    packets.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + packet_bytes);
+    packets.acks = runner_.inbox.at<Word>(members_.ranks()[static_cast<std::size_t>(root)],
+                                          at[static_cast<std::size_t>(root)] + packet_bytes);
   packets.steps = runner_.inbox.own<Word>(mine + packet_bytes + ack_bytes);
   packets.count = packets.steps + grid_.blocks;
   packets.limits = limits_;
@@ -92,12 +94,11 @@ void CudaCollective::set_up(device::CollectivePackets packets, int root, control
 }
 
 // The room holds the flags "ready" and the flags "done" by block, each by sender, and this rank's counts.
-void CudaCollective::set_up(device::CollectiveMoves moves, control::Control& control) {
+void CudaCollective::set_up(device::CollectiveMoves moves) {
   const std::size_t flag_bytes = std::size_t{1 + grid_.blocks} * moves.size * sizeof(Word);
-  const std::vector<std::uint64_t> at =
-      exchange_room(control, flag_bytes + (grid_.blocks + 1) * sizeof(Word));
-  for (std::size_t rank = 0; rank < at.size(); ++rank)
-    moves.theirs[rank] = runner_.inbox.at<Word>(static_cast<int>(rank), at[rank]) + moves.rank;
+  const std::vector<std::uint64_t> at = exchange_room(flag_bytes + (grid_.blocks + 1) * sizeof(Word));
+  for (std::size_t member = 0; member < at.size(); ++member)
+    moves.theirs[member] = runner_.inbox.at<Word>(members_.ranks()[member], at[member]) + moves.rank;
   moves.mine = runner_.inbox.own<Word>(at[moves.rank]);
   moves.steps = runner_.inbox.own<Word>(at[moves.rank] + flag_bytes);
   moves.count = moves.steps + grid_.blocks;
@@ -141,7 +142,7 @@ bool CudaCollective::test() {
 }
 
 TimeoutReport CudaCollective::late() const {
-  const LatestWait latest = latest_wait(limits_.waiting, ranks_);
+  const LatestWait latest = latest_wait(limits_, ranks_);
   return {describe_step(latest.step, name_), latest.ranks};
 }
 

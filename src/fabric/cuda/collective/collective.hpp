@@ -34,9 +34,8 @@ struct CollectiveRunner {
 
 class CudaCollective final : public fabric::Collective {
  public:
-  // Collective.
-  CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id,
-                 control::Control& control);
+  // Collective over the task's members.
+  CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id);
   ~CudaCollective() override;
 
   void start() override;
@@ -48,14 +47,15 @@ class CudaCollective final : public fabric::Collective {
   TimeoutReport late() const;
 
  private:
-  std::vector<std::uint64_t> exchange_room(control::Control& control, std::size_t bytes);
-  void set_up(device::CollectivePackets packets, int root, control::Control& control);
-  void set_up(device::CollectiveMoves moves, control::Control& control);
+  std::vector<std::uint64_t> exchange_room(std::size_t bytes);
+  void set_up(device::CollectivePackets packets, int root);
+  void set_up(device::CollectiveMoves moves);
   void launch(Phase phase, Done done, cudaStream_t stream) const;
   void launch_on(Phase phase, cudaStream_t stream) const;
 
   CollectiveRunner& runner_;
   std::string name_;
+  control::Members members_;
   Word ranks_;
   MaybeReduction reduction_;
   Room room_;

@@ -36,9 +36,10 @@ class CudaTeam final : public fabric::Team {
   LaunchThrottle throttle_;
 };
 
-// Collective. `id` is not 0.
+// Collective over the members. `id` is not 0.
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
-                                    std::chrono::milliseconds time_limit, Word id, control::Control& control,
-                                    Inbox& inbox, cudaStream_t stream, LaunchThrottle throttle);
+                                    std::chrono::milliseconds time_limit, Word id,
+                                    const control::Members& members, Inbox& inbox, cudaStream_t stream,
+                                    LaunchThrottle throttle);
 
 }  // namespace tca::cuda

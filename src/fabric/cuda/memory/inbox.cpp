@@ -109,4 +109,10 @@ Word* Room::take_words(std::size_t count) {
   return words_.back().first;
 }
 
+const Word* Room::take_ranks(std::span<const int> ranks) {
+  Word* const words = take_words(ranks.size());
+  std::copy(ranks.begin(), ranks.end(), words);
+  return words;
+}
+
 }  // namespace tca::cuda

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -95,6 +96,8 @@ class Room {
   ~Room();
   std::uint64_t take(std::size_t bytes);
   Word* take_words(std::size_t count);
+  // Returns words with the numbers of these ranks: those of device::WaitLimits.
+  const Word* take_ranks(std::span<const int> ranks);
 
  private:
   Inbox& inbox_;

@@ -272,10 +272,9 @@ bool CudaStager::can_be_carried(const Carry& carry) {
 TimeoutReport CudaStage::late() const {
   LatestWait late;
   for (const DeviceChain* part : {&gather_, &scatter_}) {
-    const LatestWait wait = latest_wait(part->limits.waiting, static_cast<Word>(partners_.size()));
+    const LatestWait wait = latest_wait(part->limits, partners_.size());
     if (wait.step != 0 && device::reached(wait.step, late.step)) late = wait;
   }
-  for (int& rank : late.ranks) rank = partners_[static_cast<std::size_t>(rank)];
   return {describe_step(late.step, fmt::format("chain '{}'", name_)), late.ranks};
 }
 
