@@ -10,10 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "control/members.hpp"
 #include "tca/device/window.hpp"
 #include "tca/stream.hpp"
 #include "tca/types.hpp"
+
+namespace tca::control {
+class Members;
+}
 
 namespace tca::fabric {
 
