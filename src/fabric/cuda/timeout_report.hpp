@@ -24,7 +24,7 @@ inline LatestWait latest_wait(const device::WaitLimits& limits, std::size_t link
     if (step == 0 || (!latest.ranks.empty() && !device::reached(step, latest.step))) continue;
     if (step != latest.step) latest.ranks.clear();
     latest.step = step;
-    latest.ranks.push_back(static_cast<int>(limits.ranks[link]));
+    latest.ranks.push_back(static_cast<int>(limits.ranks == nullptr ? link : limits.ranks[link]));
   }
   return latest;
 }

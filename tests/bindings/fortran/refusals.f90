@@ -59,7 +59,8 @@ contains
     call tca_world_run_threads(2, fails_with_words, ierror=ierror)
     call expect(ierror, tca_out_of_memory, 'the mesh is too large')
     call tca_last_error(error)
-    call require(error%status == tca_out_of_memory .and. error%message == tca_last_message(), 'the error is another')
+    call require(error%status == tca_out_of_memory, 'the error is another')
+    call require(error%message == tca_last_message(), error%message)
   end subroutine
 
   subroutine layouts_and_grids()

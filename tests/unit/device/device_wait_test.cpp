@@ -2,6 +2,7 @@
 // it waited.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -188,10 +189,10 @@ TEST(DeviceWait, TellsAgainOfWhatTheHostHasForgotten) {
   };
   ASSERT_TRUE(told_of(1));
   ASSERT_TRUE(told_of(0));
-  EXPECT_EQ(cuda::latest_wait(waiting.data(), 2).ranks, (std::vector<int>{0, 1}));
+  EXPECT_EQ(cuda::latest_wait(limits, 2).ranks, (std::vector<int>{0, 1}));
   cuda::forget_waits(waiting.data(), 2);
   ASSERT_TRUE(told_of(0));
-  EXPECT_EQ(cuda::latest_wait(waiting.data(), 2).ranks, std::vector<int>{0});
+  EXPECT_EQ(cuda::latest_wait(limits, 2).ranks, std::vector<int>{0});
 }
 
 TEST(DeviceWait, NamesNoStepAndNoRankThatItDoesNotKnow) {
@@ -202,14 +203,17 @@ TEST(DeviceWait, NamesNoStepAndNoRankThatItDoesNotKnow) {
 }
 
 TEST(DeviceWait, TheLatestWaitIsNamedWhateverItsNumber) {
+  const std::array<Word, 4> ranks{7, 5, 2, 4};
   for (const Word step : {Word{5}, Word{1} << 31, ~Word{0}, Word{1}}) {
-    const Word waiting[]{step, step - 2, 0, step};
-    const cuda::LatestWait latest = cuda::latest_wait(waiting, 4);
+    std::array<Word, 4> waiting{step, step - 2, 0, step};
+    const cuda::LatestWait latest = cuda::latest_wait({.waiting = waiting.data()}, 4);
     EXPECT_EQ(latest.step, step);
     EXPECT_EQ(latest.ranks, (std::vector<int>{0, 3}));
+    const device::WaitLimits by_rank{.waiting = waiting.data(), .ranks = ranks.data()};
+    EXPECT_EQ(cuda::latest_wait(by_rank, 4).ranks, (std::vector<int>{7, 4}));
   }
-  const Word nobody[]{0, 0};
-  EXPECT_TRUE(cuda::latest_wait(nobody, 2).ranks.empty());
+  std::array<Word, 2> nobody{};
+  EXPECT_TRUE(cuda::latest_wait({.waiting = nobody.data()}, 2).ranks.empty());
 }
 
 }  // namespace
