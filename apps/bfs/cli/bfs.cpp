@@ -64,7 +64,7 @@ void add_bfs(Subcommands& tca) {
       ->capture_default_str();
   app.add_option(
          "--messages", options->style,
-         "What ranks tell each other: a bitmap a level, which allows to search from above and from below "
+         "Messages between ranks: a bitmap a level, which allows to search from above and from below "
          "(packed), or the messages of the PEACH3 paper, an integer for each vertex, a flag, and at the "
          "end the tree, searching from below only (paper)")
       ->check(one_of({"packed", "paper"}))

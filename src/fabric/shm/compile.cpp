@@ -183,11 +183,14 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal
   link.gather_count = append(copies, ring_order(fixed.out, shapes));
   link.scatter_count = append(copies, ring_order(fixed.in, shapes));
   link.pull_count = add_copies(copies, fixed.in, pull);
-  link.first_counted = static_cast<std::uint32_t>(moves.counted.size());
-  link.counted_out = static_cast<std::uint32_t>(counted.out.size());
-  link.counted_in = static_cast<std::uint32_t>(counted.in.size());
-  link.out_ring = make_ring(add_counted(moves.counted, counted.out, bytes_of(fixed.out, staged)));
-  link.in_ring = make_ring(add_counted(moves.counted, counted.in, bytes_of(fixed.in, staged)));
+  if (!counted.out.empty() || !counted.in.empty()) {
+    link.counted = static_cast<std::int32_t>(moves.counted.rows.size());
+    moves.counted.rows.push_back({static_cast<std::uint32_t>(moves.counted.copies.size()),
+                                  static_cast<std::uint32_t>(counted.out.size()),
+                                  static_cast<std::uint32_t>(counted.in.size())});
+  }
+  link.out_ring = make_ring(add_counted(moves.counted.copies, counted.out, bytes_of(fixed.out, staged)));
+  link.in_ring = make_ring(add_counted(moves.counted.copies, counted.in, bytes_of(fixed.in, staged)));
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;

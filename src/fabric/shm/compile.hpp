@@ -24,7 +24,7 @@ enum class Nontemporal { never, if_faster, always };
 struct Moves {
   std::vector<Copy> copies;
   std::vector<StoreModeTuner> trials;
-  std::vector<CountedCopy> counted;
+  CountedCopies counted;
 };
 
 // Returns a link that is complete except for the addresses of its signals. Appends its copies and its trial

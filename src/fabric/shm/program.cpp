@@ -10,7 +10,7 @@
 namespace tca::shm {
 
 ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-                       std::span<const StoreModeTuner> trials, std::span<const CountedCopy> counted)
+                       std::span<const StoreModeTuner> trials, const CountedCopies& counted)
     : runner_(runner),
       link_count_(static_cast<std::uint32_t>(links.size())),
       links_(std::make_unique<Link[]>(links.size())),
@@ -21,10 +21,7 @@ ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<co
     trials_ = std::make_unique<StoreModeTuner[]>(trials.size());
     std::copy(trials.begin(), trials.end(), trials_.get());
   }
-  if (!counted.empty()) {
-    counted_ = std::make_unique<CountedCopy[]>(counted.size());
-    std::copy(counted.begin(), counted.end(), counted_.get());
-  }
+  if (!counted.rows.empty()) counted_ = std::make_unique<const CountedCopies>(counted);
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
   for (const Link& link : links) runner_.staged_bytes += link.out_ring.bytes();
   owes_ = std::any_of(links.begin(), links.end(),
@@ -127,7 +124,7 @@ bool ShmProgram::receive(Link& link) {
 }
 
 void ShmProgram::move_out(const Link& link) {
-  if (link.counted_out > 0) {
+  if (link.counted >= 0) {
     store_counted(link);
     if (link.direct_count + link.gather_count == 0) return;
   }
@@ -193,15 +190,17 @@ void ShmProgram::move_in(const Link& link) {
   for (const Copy* end = next + link.pull_count; next != end; ++next) {
     base::copy(next->to, next->from, *next->shape);
   }
-  if (link.counted_in > 0) fetch_counted(link);
+  if (link.counted >= 0) fetch_counted(link);
 }
 
 // What is pulled is the receiver's to move, once it knows the length.
 void ShmProgram::store_counted(const Link& link) {
-  const CountedCopy* put = &counted_[link.first_counted];
+  const CountedCopies::Row& row = counted_->rows[static_cast<std::size_t>(link.counted)];
+  if (row.out == 0) return;
+  const CountedCopy* put = &counted_->copies[row.first];
   std::byte* const ring = buffer(link.out, link.out_ring);
-  std::byte* dense = ring + put->length_at + link.counted_out * sizeof(std::uint64_t);
-  for (const CountedCopy* const end = put + link.counted_out; put != end; ++put) {
+  std::byte* dense = ring + put->length_at + row.out * sizeof(std::uint64_t);
+  for (const CountedCopy* const end = put + row.out; put != end; ++put) {
     const auto& [to, from, shape] = put->whole;
     const std::uint64_t elements = *put->length.elements, bytes = elements * put->length.element_bytes;
     std::memcpy(ring + put->length_at, &elements, sizeof elements);
@@ -211,10 +210,12 @@ void ShmProgram::store_counted(const Link& link) {
 }
 
 void ShmProgram::fetch_counted(const Link& link) {
-  const CountedCopy* put = &counted_[link.first_counted + link.counted_out];
+  const CountedCopies::Row& row = counted_->rows[static_cast<std::size_t>(link.counted)];
+  if (row.in == 0) return;
+  const CountedCopy* put = &counted_->copies[row.first + row.out];
   const std::byte* const ring = buffer(link.in, link.in_ring);
-  const std::byte* dense = ring + put->length_at + link.counted_in * sizeof(std::uint64_t);
-  for (const CountedCopy* const end = put + link.counted_in; put != end; ++put) {
+  const std::byte* dense = ring + put->length_at + row.in * sizeof(std::uint64_t);
+  for (const CountedCopy* const end = put + row.in; put != end; ++put) {
     const auto& [to, from, shape] = put->whole;
     std::uint64_t elements;
     std::memcpy(&elements, ring + put->length_at, sizeof elements);

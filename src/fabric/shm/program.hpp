@@ -51,6 +51,16 @@ struct CountedCopy {
   std::uint32_t length_at;  // bytes from the beginning of the ring's buffer
 };
 
+// The counted copies of all links of a program.
+struct CountedCopies {
+  // Those of a link, in this order: to the partner and from it.
+  struct Row {
+    std::uint32_t first, out, in;
+  };
+  std::vector<CountedCopy> copies;
+  std::vector<Row> rows;
+};
+
 // Everything that passes between this rank and one partner in one chain.
 struct Link {
   Signal* in = nullptr;   // what the partner stores for this rank
@@ -63,9 +73,6 @@ struct Link {
   std::uint32_t gather_count = 0;
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
-  // The counted copies, in this order: to the partner and from it.
-  std::uint32_t first_counted = 0;
-  std::uint32_t counted_out = 0, counted_in = 0;
   // Fixed at commit. A world may have hundreds of thousands of links.
   bool puts : 1 = false;         // this rank sends, if only a signal
   bool expects : 1 = false;      // the partner sends
@@ -78,6 +85,7 @@ struct Link {
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
   StoreMode stores : 2 = StoreMode::ordinary;
   std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
+  std::int32_t counted = -1;     // the index of its row among the program's counted copies; -1: none
   std::uint32_t ready_seen = 0;  // the partner's `ready` when this rank last looked
   // In the current step.
   bool sent = true;
@@ -89,7 +97,7 @@ class Runner;
 class ShmProgram final : public fabric::Program {
  public:
   ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-             std::span<const StoreModeTuner> trials, std::span<const CountedCopy> counted);
+             std::span<const StoreModeTuner> trials, const CountedCopies& counted);
   ~ShmProgram() override;
 
   void start() override;
@@ -128,8 +136,8 @@ class ShmProgram final : public fabric::Program {
   bool owes_ = false;  // another rank may depend on this one's progress: guarded sends, pulls
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
-  std::unique_ptr<StoreModeTuner[]> trials_;  // of the links that have a choice
-  std::unique_ptr<CountedCopy[]> counted_;    // null where there are none
+  std::unique_ptr<StoreModeTuner[]> trials_;      // of the links that have a choice
+  std::unique_ptr<const CountedCopies> counted_;  // null where there are none
   // The neighbours in the runner's list of programs that are started and unfinished and have `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;
