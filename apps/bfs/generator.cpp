@@ -17,8 +17,8 @@ std::uint64_t wide(std::uint32_t high, std::uint32_t low) { return std::uint64_t
 
 Kronecker::Kronecker(const Problem& problem) : problem_(problem), rounds_() {
   for (std::size_t round = 0; round < rounds_.size(); ++round) {
-    const auto bits = draw(problem.seed, Purpose::label, static_cast<std::int64_t>(round)).word;
-    rounds_[round] = {.factor = wide(bits[0], bits[1]) | 1, .summand = wide(bits[2], bits[3])};
+    const auto [word] = draw(problem.seed, Purpose::label, static_cast<std::int64_t>(round));
+    rounds_[round] = {.factor = wide(word[0], word[1]) | 1, .summand = wide(word[2], word[3])};
   }
 }
 

@@ -65,7 +65,8 @@ module opentca_calls
     integer(c_int64_t) :: offset = 0
   end type
 
-  ! What many calls look like.
+  ! What many calls look like. gfortran 12 hands `handle` over by reference in the second procedure of a module that calls
+  ! one function of such an interface: those that two procedures call have interfaces of their own.
   abstract interface
     integer(c_int) function of_handle(handle) bind(c)
       import
@@ -113,8 +114,6 @@ module opentca_calls
   procedure(gives_address), bind(c, name='tca_world_describe') :: c_world_describe
   procedure(gives_address), bind(c, name='tca_world_device_name') :: c_world_device_name
   procedure(of_handle), bind(c, name='tca_window_free') :: c_window_free
-  procedure(gives_address), bind(c, name='tca_window_data') :: c_window_data
-  procedure(gives_long), bind(c, name='tca_window_elements') :: c_window_elements
   procedure(of_handle), bind(c, name='tca_chain_free') :: c_chain_free
   procedure(of_handle), bind(c, name='tca_chain_commit') :: c_chain_commit
   procedure(of_handle), bind(c, name='tca_chain_start') :: c_chain_start
@@ -141,7 +140,6 @@ module opentca_calls
   procedure(of_stream), bind(c, name='tca_halo_run_on') :: c_halo_run_on
   procedure(gives_long), bind(c, name='tca_halo_elements') :: c_halo_elements
   procedure(gives_address), bind(c, name='tca_halo_explain') :: c_halo_explain
-  procedure(of_handle), bind(c, name='tca_collective_free') :: c_collective_free
   procedure(of_handle), bind(c, name='tca_collective_start') :: c_collective_start
   procedure(of_handle), bind(c, name='tca_collective_test') :: c_collective_test
   procedure(of_handle), bind(c, name='tca_collective_wait') :: c_collective_wait
@@ -156,6 +154,20 @@ module opentca_calls
   procedure(gives_address), bind(c, name='tca_collective_explain') :: c_collective_explain
 
   interface
+    integer(c_int) function c_window_data(window, address) bind(c, name='tca_window_data')
+      import
+      type(c_ptr), value :: window
+      type(c_ptr), intent(inout) :: address
+    end function
+    integer(c_int) function c_window_elements(window, elements) bind(c, name='tca_window_elements')
+      import
+      type(c_ptr), value :: window
+      integer(c_int64_t), intent(inout) :: elements
+    end function
+    integer(c_int) function c_collective_free(collective) bind(c, name='tca_collective_free')
+      import
+      type(c_ptr), value :: collective
+    end function
     type(c_ptr) function c_status_name(status) bind(c, name='tca_status_name')
       import
       integer(c_int), value :: status

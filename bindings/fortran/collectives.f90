@@ -168,7 +168,7 @@ contains
     if (status == tca_ok) call find_memory(c_collective_from, collective, element_bytes, from_count, from, status)
     if (status == tca_ok) call find_memory(c_collective_to, collective, element_bytes, to_count, to, status)
     if (status /= tca_ok) then
-      freed = c_collective_free(collective%handle)
+      if (c_associated(collective%handle)) freed = c_collective_free(collective%handle)
       collective%handle = c_null_ptr
     end if
     ! A rank's block of an all-gather lies in its final place.

@@ -2,7 +2,8 @@
 """Fortran declares every call and struct of tca/tca.h as C has them: fortran.py SOURCE_DIR
 
 bindings/fortran/calls.f90 is written by hand, and no compiler sees both. Compared are the names, the arguments' types and
-whether they are passed by value, and the fields of structs.
+whether they are passed by value, and the fields of structs. No module calls a function of an abstract interface twice,
+which gfortran 12 compiles wrongly.
 """
 
 import pathlib
@@ -94,6 +95,10 @@ for name, fields in structs_of_c(header):
     other = found.get(name) or found.get(name.replace("tca_", "c_", 1))
     if other != fields:
         errors.append(f"the struct {name} has {other}, not {fields}")
+for name in re.findall(r"^  procedure\(\w+\), bind\(c, .*:: (\w+)", module, re.MULTILINE):
+    for file in (source / "bindings/fortran").glob("*.[fF]90"):
+        if len(re.findall(rf"\b{name}\(", file.read_text())) > 1:
+            errors.append(f"{name} is called twice in {file.name}: give it an interface of its own")
 if not expected or not found:
     errors.append("nothing is compared")
 sys.exit("\n".join(f"bindings/fortran/calls.f90: {error}" for error in errors) if errors else 0)
