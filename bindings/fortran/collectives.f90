@@ -38,7 +38,8 @@ module opentca_collectives
     character(longest) :: algorithm = ''     ! forces an algorithm, such as 'ring'
     character(longest) :: channel = ''       ! forces a channel
     real(real64) :: time_limit = 0           ! seconds that a wait may take for each round; 0: the world's limit
-    ! The program's own operation instead, c_funloc of a tca_combine, and what it is given.
+    ! The program's own operation instead, c_funloc of a tca_combine, and what it is given. Options are targets wherever
+    ! they are handed over, lest the compiler take it that nothing behind this address changes.
     type(c_funptr) :: combine = c_null_funptr
     type(c_ptr) :: context = c_null_ptr
   end type
@@ -71,7 +72,7 @@ contains
     character(*), intent(in) :: name
     integer(c_size_t), intent(in) :: element_bytes
     integer(int64), intent(in) :: count
-    type(tca_collective_options), optional, intent(in) :: options
+    type(tca_collective_options), optional, target, intent(in) :: options
     type(kept_request), target, intent(out) :: kept
     type(tca_collective_options) :: given
 
@@ -100,7 +101,7 @@ contains
     integer, intent(in) :: kind
     character(*), intent(in) :: name
     type(tca_collective), intent(out) :: collective
-    type(tca_collective_options), optional, intent(in) :: options
+    type(tca_collective_options), optional, target, intent(in) :: options
     integer, optional, intent(out) :: ierror
     type(kept_request), target :: kept
 
@@ -116,7 +117,7 @@ contains
     type(tca_window), intent(in) :: from
     type(tca_collective), intent(out) :: collective
     type(tca_window), optional, intent(in) :: to
-    type(tca_collective_options), optional, intent(in) :: options
+    type(tca_collective_options), optional, target, intent(in) :: options
     integer, optional, intent(out) :: ierror
     type(kept_request), target :: kept
     type(c_ptr) :: target_of_it
@@ -144,7 +145,7 @@ contains
     integer(c_size_t), intent(in) :: element_bytes
     integer(int64), intent(in) :: count
     type(tca_collective), intent(out) :: collective
-    type(tca_collective_options), optional, intent(in) :: options
+    type(tca_collective_options), optional, target, intent(in) :: options
     type(c_ptr), intent(out) :: from, to
     integer(int64), intent(out) :: from_count, to_count
     integer(c_int), intent(out) :: status
