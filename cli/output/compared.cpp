@@ -4,9 +4,16 @@
 
 namespace tca::tool {
 
+namespace {
+
+// Four digits, and no exponent: a search or an iteration may take a second.
+std::string in_us(double us) { return us < 9999.5 ? fmt::format("{:.4g}", us) : fmt::format("{:.0f}", us); }
+
+}  // namespace
+
 std::string compared(const std::string& peer, double own_us, double peer_us,
                      const std::optional<bench::Spread>& ratio) {
-  const std::string times = fmt::format("{:.4g} us, {} {:.4g}", own_us, peer, peer_us);
+  const std::string times = fmt::format("{} us, {} {}", in_us(own_us), peer, in_us(peer_us));
   if (!ratio) return fmt::format("{}: below the noise", times);
   if (!ratio->is_known())
     return fmt::format("{}: {} takes {:.2f} times as long, in too few turns to tell", times, peer,
