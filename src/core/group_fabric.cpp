@@ -45,7 +45,8 @@ class GroupMemory final : public fabric::Memory {
   DeviceWindow<std::byte> seen_by(const DeviceWindow<std::byte>& around) const {
     DeviceWindow<std::byte> group = around;
     group.size = static_cast<std::uint32_t>(std::min<std::size_t>(ranks_->size(), group.max_ranks));
-    group.rank = static_cast<std::uint32_t>(control::number_in(*ranks_, static_cast<int>(around.rank)).value());
+    group.rank =
+        static_cast<std::uint32_t>(control::number_in(*ranks_, static_cast<int>(around.rank)).value());
     for (std::uint32_t number = 0; number < group.size; ++number) {
       const auto rank = static_cast<std::uint32_t>(rank_of(ranks_, static_cast<int>(number)));
       group.parts[number] = rank < around.size ? around.parts[rank] : nullptr;
