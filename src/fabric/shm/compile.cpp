@@ -152,17 +152,10 @@ std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
   return static_cast<std::uint32_t>(more.size());
 }
 
-// Adds the counted puts of one direction. Returns how long the buffers of its ring are, in which `fixed`
-// bytes of other puts come first.
-std::size_t add_counted(std::vector<CountedCopy>& copies, const Puts& counted, std::size_t fixed) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  if (counted.empty()) return fixed;
-  std::size_t at = (fixed + word - 1) / word * word;
-  for (const fabric::Put* put : counted) {
-    copies.push_back({copy_of(*put, put->shape), put->length, put->protocol, static_cast<std::uint32_t>(at)});
-    at += word;
-  }
-  return at + bytes_of(counted, staged);
+std::uint32_t append(std::vector<CountedCopy>& copies, const Puts& counted) {
+  for (const fabric::Put* put : counted)
+    copies.push_back({copy_of(*put, put->shape), put->length, put->protocol});
+  return static_cast<std::uint32_t>(counted.size());
 }
 
 }  // namespace
@@ -183,14 +176,21 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal
   link.gather_count = append(copies, ring_order(fixed.out, shapes));
   link.scatter_count = append(copies, ring_order(fixed.in, shapes));
   link.pull_count = add_copies(copies, fixed.in, pull);
+  const Rings out = Rings::of(bytes_of(traffic.out, staged), counted.out.size()),
+              in = Rings::of(bytes_of(traffic.in, staged), counted.in.size());
+  link.out_ring = out.data;
+  link.in_ring = in.data;
   if (!counted.out.empty() || !counted.in.empty()) {
+    CountedCopies::Row row{.first = static_cast<std::uint32_t>(moves.counted.copies.size()),
+                           .out_at = static_cast<std::uint32_t>(bytes_of(fixed.out, staged)),
+                           .in_at = static_cast<std::uint32_t>(bytes_of(fixed.in, staged)),
+                           .out_lengths = out.lengths,
+                           .in_lengths = in.lengths};
+    row.out = append(moves.counted.copies, counted.out);
+    row.in = append(moves.counted.copies, counted.in);
     link.counted = static_cast<std::int32_t>(moves.counted.rows.size());
-    moves.counted.rows.push_back({static_cast<std::uint32_t>(moves.counted.copies.size()),
-                                  static_cast<std::uint32_t>(counted.out.size()),
-                                  static_cast<std::uint32_t>(counted.in.size())});
+    moves.counted.rows.push_back(row);
   }
-  link.out_ring = make_ring(add_counted(moves.counted.copies, counted.out, bytes_of(fixed.out, staged)));
-  link.in_ring = make_ring(add_counted(moves.counted.copies, counted.in, bytes_of(fixed.in, staged)));
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;

@@ -19,13 +19,20 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 }  // namespace
 
-Ring make_ring(std::size_t buffer_bytes) {
-  const bool shares_line = 2 * round_up(buffer_bytes, 8) <= cache_line - sizeof(Signal);
+Rings Rings::of(std::size_t data_bytes, std::size_t counted) {
+  constexpr std::size_t room = cache_line - sizeof(Signal);
   // A pitch that does not fit 32 bits does not fit an inbox either, so `allocate` throws.
-  const std::size_t pitch =
-      std::min<std::size_t>(round_up(buffer_bytes, shares_line ? 8 : cache_line), UINT32_MAX);
-  return {static_cast<std::uint32_t>(shares_line ? sizeof(Signal) : cache_line),
-          static_cast<std::uint32_t>(pitch)};
+  const auto ring = [](std::size_t offset, std::size_t pitch) {
+    return Ring{static_cast<std::uint32_t>(offset),
+                static_cast<std::uint32_t>(std::min<std::size_t>(pitch, UINT32_MAX))};
+  };
+  const std::size_t data = round_up(data_bytes, 8), lengths = counted * sizeof(std::uint64_t);
+  if (2 * (lengths + data) <= room)
+    return {ring(sizeof(Signal) + 2 * lengths, data), ring(sizeof(Signal), lengths)};
+  if (2 * lengths <= room)
+    return {ring(cache_line, round_up(data, cache_line)), ring(sizeof(Signal), lengths)};
+  const std::size_t both = round_up(data + lengths, cache_line);
+  return {ring(cache_line, both), ring(cache_line + data, both)};
 }
 
 std::size_t Ring::slot_bytes() const {

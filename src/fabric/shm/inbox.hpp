@@ -51,8 +51,14 @@ struct Ring {
   std::size_t slot_bytes() const;
 };
 
-// Returns the ring for puts of `buffer_bytes` a step, which may be 0.
-Ring make_ring(std::size_t buffer_bytes);
+// Where staged bytes lie, and the lengths of counted puts, a word each.
+struct Rings {
+  Ring data, lengths;
+
+  // The rings for `data_bytes` and `counted` puts a step, each of which may be 0. Lengths share the signal's
+  // line where they fit, so that the bytes keep their lines.
+  static Rings of(std::size_t data_bytes, std::size_t counted);
+};
 
 class Inbox {
  public:

@@ -198,12 +198,12 @@ void ShmProgram::store_counted(const Link& link) {
   const CountedCopies::Row& row = counted_->rows[static_cast<std::size_t>(link.counted)];
   if (row.out == 0) return;
   const CountedCopy* put = &counted_->copies[row.first];
-  std::byte* const ring = buffer(link.out, link.out_ring);
-  std::byte* dense = ring + put->length_at + row.out * sizeof(std::uint64_t);
-  for (const CountedCopy* const end = put + row.out; put != end; ++put) {
+  std::byte* length = buffer(link.out, row.out_lengths);
+  std::byte* dense = buffer(link.out, link.out_ring) + row.out_at;
+  for (const CountedCopy* const end = put + row.out; put != end; ++put, length += sizeof(std::uint64_t)) {
     const auto& [to, from, shape] = put->whole;
     const std::uint64_t elements = *put->length.elements, bytes = elements * put->length.element_bytes;
-    std::memcpy(ring + put->length_at, &elements, sizeof elements);
+    std::memcpy(length, &elements, sizeof elements);
     if (put->protocol == direct) base::copy_cut(to, from, *shape, bytes);
     if (put->protocol == staged) dense = base::gather_cut(dense, from, *shape, bytes);
   }
@@ -213,12 +213,12 @@ void ShmProgram::fetch_counted(const Link& link) {
   const CountedCopies::Row& row = counted_->rows[static_cast<std::size_t>(link.counted)];
   if (row.in == 0) return;
   const CountedCopy* put = &counted_->copies[row.first + row.out];
-  const std::byte* const ring = buffer(link.in, link.in_ring);
-  const std::byte* dense = ring + put->length_at + row.in * sizeof(std::uint64_t);
-  for (const CountedCopy* const end = put + row.in; put != end; ++put) {
+  const std::byte* length = buffer(link.in, row.in_lengths);
+  const std::byte* dense = buffer(link.in, link.in_ring) + row.in_at;
+  for (const CountedCopy* const end = put + row.in; put != end; ++put, length += sizeof(std::uint64_t)) {
     const auto& [to, from, shape] = put->whole;
     std::uint64_t elements;
-    std::memcpy(&elements, ring + put->length_at, sizeof elements);
+    std::memcpy(&elements, length, sizeof elements);
     *put->length.elements = elements;
     const std::uint64_t bytes = elements * put->length.element_bytes;
     if (put->protocol == pull) base::copy_cut(to, from, *shape, bytes);

@@ -41,21 +41,20 @@ struct Copy {
   const base::Shape* shape;
 };
 
-// A copy that each step cuts short to a length. Its length stands in the ring, and so do those of a link's
-// other counted copies in their order, behind the bytes of its whole copies. The bytes of the staged ones
-// follow.
+// A copy that each step cuts short to a length.
 struct CountedCopy {
   Copy whole;
   fabric::Length length;
   int protocol;
-  std::uint32_t length_at;  // bytes from the beginning of the ring's buffer
 };
 
 // The counted copies of all links of a program.
 struct CountedCopies {
-  // Those of a link, in this order: to the partner and from it.
+  // Those of a link, in this order: to the partner and from it. Staged bytes lie behind those of whole copies.
   struct Row {
-    std::uint32_t first, out, in;
+    std::uint32_t first = 0, out = 0, in = 0;
+    std::uint32_t out_at = 0, in_at = 0;  // where they begin in the ring's buffer
+    Ring out_lengths, in_lengths;
   };
   std::vector<CountedCopy> copies;
   std::vector<Row> rows;

@@ -110,7 +110,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   bool accepts(int protocol, const base::Shape& shape, fabric::RoomUsed used) const override {
     const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
-           runner_.staged_bytes + make_ring(used.total + shape.bytes()).bytes() <= room;
+           runner_.staged_bytes + Rings::of(used.total + shape.bytes(), 0).data.bytes() <= room;
   }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
