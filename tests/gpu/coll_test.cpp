@@ -239,6 +239,19 @@ TEST_P(GpuColl, TeamsKeepNans) {
   });
 }
 
+// Even ranks and odd ones, in the opposite order.
+TEST_P(GpuColl, OfGroups) {
+  run([](World& world) {
+    World group = world.split(world.rank() % 2, -world.rank());
+    reduce_by_team<float>(group, 7);
+    for (const CollectiveKind kind : kinds) {
+      for (const char* algorithm : {"kernel_ll", "kernel_direct"})
+        check(group, {.kind = kind, .algorithm = algorithm, .count = 1001, .steps = 4}, By::graph);
+    }
+    world.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, GpuColl, testing::Values(1, 2, 4));
 
 TEST(GpuCollErrors, SayWhoIsMissing) {

@@ -31,11 +31,8 @@ struct Counting {
 template <class T>
 using RingKernel = cudaError_t (*)(const PutRing<T>& ring, cudaStream_t stream);
 
-// `memory` null: the library allocates the window.
 template <class T>
-void run_ring(World& world, RingKernel<T> kernel, int room, int steps, T* memory = nullptr) {
-  const std::int64_t elements = std::int64_t{room} * std::max(2, world.size());
-  const Window<T> window = memory != nullptr ? world.window(memory, elements) : world.window<T>(elements);
+void run_ring(World& world, RingKernel<T> kernel, int room, int steps, const Window<T>& window) {
   const Team team = world.team("ring", 1);
   const Counting counting;
   world.barrier();
@@ -45,6 +42,14 @@ void run_ring(World& world, RingKernel<T> kernel, int room, int steps, T* memory
   require(*counting.wrong == 0, "rank {}: {} elements are wrong, or calls failed", world.rank(),
           *counting.wrong);
   world.barrier();
+}
+
+// `memory` null: the library allocates the window.
+template <class T>
+void run_ring(World& world, RingKernel<T> kernel, int room, int steps, T* memory = nullptr) {
+  const std::int64_t elements = std::int64_t{room} * std::max(2, world.size());
+  run_ring<T>(world, kernel, room, steps,
+              memory != nullptr ? world.window(memory, elements) : world.window<T>(elements));
 }
 
 TEST_P(FabricTest, KernelPutsOfABlock) {
@@ -67,6 +72,19 @@ TEST_P(FabricTest, KernelPutsOfAGrid) {
 
 TEST_P(FabricTest, KernelPutsToAllBetweenBarriers) {
   run(3, [this](World& world) { run_ring<float>(world, run_puts_to_all, 201, steps(500)); });
+}
+
+// Ranks 2 and 0 are numbers 0 and 1 of their group, in a window of its own and in one of the world.
+TEST_P(FabricTest, KernelPutsWithinAGroup) {
+  run(3, [this](World& world) {
+    constexpr int room = 300;
+    const Window<float> around = world.window<float>(2 * room);
+    World group = world.split(world.rank() % 2, -world.rank());
+    run_ring<float>(group, run_thread_puts, room, steps(200));
+    run_ring<float>(group, run_block_puts<float>, room, steps(200), group.view(around));
+    run_ring<float>(group, run_puts_to_all, room, steps(200));
+    world.barrier();
+  });
 }
 
 TEST_P(FabricTest, KernelPutsIntoTheCallersMemory) {
