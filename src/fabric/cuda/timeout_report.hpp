@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "base/text/ranks.hpp"
+#include "tca/device/chain.hpp"
 #include "tca/device/memory.hpp"
 
 namespace tca::cuda {
