@@ -120,17 +120,20 @@ inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Sha
   return dense + shape.bytes();
 }
 
-// These do the same with what `cut` returns.
+// These do the same with what `cut` returns. Where that is nothing, the dense side may be null.
 inline void copy_cut(std::byte* to, const std::byte* from, const Shape& shape, std::uint64_t bytes) {
+  if (bytes == 0) return;
   shape.loop_count == 0 ? copy_run(to, from, bytes) : copy_loops(to, from, cut(shape, bytes));
 }
 inline std::byte* gather_cut(std::byte* dense, const std::byte* from, const Shape& shape,
                              std::uint64_t bytes) {
+  if (bytes == 0) return dense;
   shape.loop_count == 0 ? copy_run(dense, from, bytes) : gather_loops(dense, from, cut(shape, bytes));
   return dense + bytes;
 }
 inline const std::byte* scatter_cut(std::byte* to, const std::byte* dense, const Shape& shape,
                                     std::uint64_t bytes) {
+  if (bytes == 0) return dense;
   shape.loop_count == 0 ? copy_run(to, dense, bytes) : scatter_loops(to, dense, cut(shape, bytes));
   return dense + bytes;
 }
