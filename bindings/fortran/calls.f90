@@ -168,11 +168,11 @@ module opentca_calls
       import
       type(c_ptr), value :: collective
     end function
-    type(c_ptr) function c_status_name(status) bind(c, name='tca_status_name')
+    pure type(c_ptr) function c_status_name(status) bind(c, name='tca_status_name')
       import
       integer(c_int), value :: status
     end function
-    type(c_ptr) function c_last_message() bind(c, name='tca_last_message')
+    pure type(c_ptr) function c_last_message() bind(c, name='tca_last_message')
       import
     end function
     integer(c_int) function c_last_error(error) bind(c, name='tca_last_error')
@@ -184,10 +184,10 @@ module opentca_calls
       integer(c_int), value :: status
       character(kind=c_char), intent(in) :: message(*)
     end function
-    type(c_ptr) function c_library_version() bind(c, name='tca_library_version')
+    pure type(c_ptr) function c_library_version() bind(c, name='tca_library_version')
       import
     end function
-    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
+    pure integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
       import
       type(c_ptr), value :: text
     end function

@@ -67,25 +67,27 @@ contains
     call settle(c_fail(int(status, c_int), terminated(message)), ierror)
   end subroutine
 
+  ! Lengths of results are expressions: what gfortran knows of a result of deferred length it keeps in static memory, which
+  ! ranks that are threads would share.
   function tca_status_name(status) result(name)
     integer, intent(in) :: status
-    character(:), allocatable :: name
+    character(length_of(c_status_name(int(status, c_int)))) :: name
 
-    name = text_of(c_status_name(int(status, c_int)))
+    call copy_text(c_status_name(int(status, c_int)), name)
   end function
 
   ! The message of the last call of this thread that failed; empty if none has.
   function tca_last_message() result(message)
-    character(:), allocatable :: message
+    character(length_of(c_last_message())) :: message
 
-    message = text_of(c_last_message())
+    call copy_text(c_last_message(), message)
   end function
 
   ! The version of the library that the program runs with, for example '0.1.0'.
   function tca_library_version() result(version)
-    character(:), allocatable :: version
+    character(length_of(c_library_version())) :: version
 
-    version = text_of(c_library_version())
+    call copy_text(c_library_version(), version)
   end function
 
   subroutine tca_last_error(error, ierror)
@@ -114,27 +116,39 @@ contains
     call settle(status, ierror)
   end subroutine
 
-  ! A copy of a text of C.
+  ! A text of C; an empty one where there is none.
   function text_of(address) result(text)
     type(c_ptr), intent(in) :: address
-    character(:), allocatable :: text
+    character(length_of(address)) :: text
+
+    call copy_text(address, text)
+  end function
+
+  subroutine copy_text(address, text)
+    type(c_ptr), intent(in) :: address
+    character(*), intent(out) :: text
     character(kind=c_char), pointer :: letters(:)
     integer :: i
 
-    text = ''
-    if (.not. c_associated(address)) return
-    call c_f_pointer(address, letters, [c_strlen(address)])
-    text = repeat(' ', size(letters))
-    do i = 1, size(letters)
+    if (len(text) == 0) return
+    call c_f_pointer(address, letters, [len(text)])
+    do i = 1, len(text)
       text(i:i) = letters(i)
     end do
+  end subroutine
+
+  pure integer(c_size_t) function length_of(address)
+    type(c_ptr), intent(in) :: address
+
+    length_of = 0
+    if (c_associated(address)) length_of = c_strlen(address)
   end function
 
   ! A text as C takes it, without the blanks at its end.
-  function terminated(text)
+  pure function terminated(text)
     character(*), intent(in) :: text
-    character(:), allocatable :: terminated
+    character(len_trim(text) + 1) :: terminated
 
-    terminated = trim(text)//c_null_char
+    terminated = text(:len_trim(text))//c_null_char
   end function
 end module

@@ -29,7 +29,7 @@ contains
     type(tca_world_options), optional, intent(in) :: options
     integer, optional, intent(out) :: ierror
 
-    call world_from_fortran(comm%MPI_VAL, name_of_mpi(), world, options, ierror)
+    call world_from_fortran(comm%MPI_VAL, trim(name_of_mpi()), world, options, ierror)
   end subroutine
 
   subroutine from_mpi(comm, world, options, ierror)
@@ -38,12 +38,12 @@ contains
     type(tca_world_options), optional, intent(in) :: options
     integer, optional, intent(out) :: ierror
 
-    call world_from_fortran(comm, name_of_mpi(), world, options, ierror)
+    call world_from_fortran(comm, trim(name_of_mpi()), world, options, ierror)
   end subroutine
 
   ! What an MPI's own mpi.h says of it; those that descend from MPICH are told by not being Open MPI.
   function name_of_mpi() result(name)
-    character(:), allocatable :: name
+    character(8) :: name
     character(MPI_MAX_LIBRARY_VERSION_STRING) :: version
     integer :: length
 

@@ -3,7 +3,8 @@
 
 bindings/fortran/calls.f90 is written by hand, and no compiler sees both. Compared are the names, the arguments' types and
 whether they are passed by value, and the fields of structs. No module calls a function of an abstract interface twice,
-which gfortran 12 compiles wrongly.
+which gfortran 12 compiles wrongly. No function returns a text of deferred length, whose length gfortran keeps in static
+memory at the call: ranks may be threads.
 """
 
 import pathlib
@@ -99,6 +100,10 @@ for name in re.findall(r"^  procedure\(\w+\), bind\(c, .*:: (\w+)", module, re.M
     for file in (source / "bindings/fortran").glob("*.[fF]90"):
         if len(re.findall(rf"\b{name}\(", file.read_text())) > 1:
             errors.append(f"{name} is called twice in {file.name}: give it an interface of its own")
+for file in (source / "bindings/fortran").glob("*.[fF]90"):
+    for name, body in re.findall(r"^ *function \w+\([^)]*\) result\((\w+)\)(.*?)^ *end function", file.read_text(), re.MULTILINE | re.DOTALL):
+        if re.search(rf"character\(:\), allocatable :: {name}$", body, re.MULTILINE):
+            errors.append(f"a function of {file.name} returns {name}, a text of deferred length")
 if not expected or not found:
     errors.append("nothing is compared")
 sys.exit("\n".join(f"bindings/fortran/calls.f90: {error}" for error in errors) if errors else 0)
