@@ -65,12 +65,11 @@ class TCA_API Halo {
  public:
   /// Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
   /// dimension that this rank owns, without ghosts. A rank that owns none, as where there are more ranks than
-  /// cells, exchanges nothing; those on its two sides are neighbours. Neighbours must have the same extents along
-  /// the face that they share; the widths of their ghosts may differ. Of more than four dimensions those that are
-  /// not exchanged, and have no ghosts, must lie together, so that a face has three loops at most. Throws on every
-  /// rank alike:
-  ///   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid, or faces with more
-  ///     loops.
+  /// cells, exchanges nothing; those on its two sides are neighbours. Neighbours must have the same extents
+  /// along the face that they share; the widths of their ghosts may differ. A face of an array of more than
+  /// four dimensions is one put where those without ghosts lie together, and otherwise as many as there are
+  /// layouts in it (tca/layout.hpp). Throws on every rank alike:
+  ///   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid.
   ///   - Error{refused} when ranks disagree, or a ghost is wider than the interior of the neighbour that it comes
   ///     from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
@@ -122,7 +121,7 @@ class TCA_API Halo {
   /// Adds a field whose faces are counted puts (tca/counted.hpp): of each face a step moves as many elements
   /// as its sender has set, in the order of the sender's cells and of the receiver's ghosts. So the cells
   /// next to a side can be a queue of what goes to the neighbour there, such as particles. Throws as `add`
-  /// does.
+  /// does, and Error{invalid_argument} where a face takes several puts.
   template <Element T>
   Halo& add_counted(const Window<T>& field, Count offset = 0) {
     return add_counted(field.untyped(), offset);
@@ -166,7 +165,7 @@ class TCA_API Halo {
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  // One direction: `from` of this rank's array goes to `to` of the neighbour's.
+  // One put: `from` of this rank's array goes to `to` of the neighbour's.
   struct Face {
     int neighbour;
     Grid::Coordinates side;  // where the neighbour is
@@ -174,10 +173,11 @@ class TCA_API Halo {
     Layout to;
   };
 
-  // The ghosts of one side, which a neighbour fills.
+  // Ghosts of one side, which one put of a neighbour fills.
   struct Ghosts {
     int neighbour;
     Grid::Coordinates side;
+    Layout layout;
   };
 
   struct Field {
@@ -195,13 +195,16 @@ class TCA_API Halo {
 
   // The extents and ghosts of every rank's array, as gathered from all.
   struct Arrays;
+  friend class Fold;  // goes the other way along the same faces
   Halo(World& world, const std::string& name, const Grid& grid, const Arrays& arrays,
        const HaloOptions& options);
 
   [[noreturn]] void fail_dims(std::size_t numbers) const;
   [[noreturn]] void fail_wrapped(std::size_t number) const;
   core::WorldState& world() const { return core::present(world_, "halo"); }
+  std::string title() const;
   void require_uncommitted(const char* call) const;
+  void require_countable() const;
   Halo& add(const raw::Window& field, Count offset, bool counted);
   const CountedSides& counted_sides(const char* call, std::size_t field, std::span<const int> side) const;
   std::int64_t sent_elements() const;

@@ -22,6 +22,7 @@
 
 #include "tca/chain.hpp"
 #include "tca/error.hpp"
+#include "tca/fold.hpp"
 #include "tca/halo.hpp"
 #include "tca/layout.hpp"
 #include "tca/raw/collective.hpp"

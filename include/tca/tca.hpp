@@ -6,6 +6,7 @@
 #include "tca/coll.hpp"
 #include "tca/counted.hpp"
 #include "tca/error.hpp"
+#include "tca/fold.hpp"
 #include "tca/grid.hpp"
 #include "tca/halo.hpp"
 #include "tca/layout.hpp"

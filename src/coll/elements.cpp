@@ -81,7 +81,7 @@ Elements::Elements(const raw::Request& request, raw::Window input, raw::Window o
       bytes_(input_.element_bytes()) {
   if (!combines(request.kind)) return;
   operation_ = request.operation;
-  if (op()) loop_ = loop_of(type_, *op());
+  if (op()) loop_ = base::combine_loop(type_, *op());
 }
 
 std::optional<ReduceOp> Elements::op() const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/combine.hpp"
 #include "tca/chain.hpp"
 #include "tca/raw/collective.hpp"
 
@@ -31,11 +32,6 @@ struct Put {
 constexpr bool combines(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
 }
-
-// Returns the function that combines such elements: one loop that the compiler has vectorised. Null for
-// elements of another type.
-using Loop = void (*)(void* into, const void* left, const void* right, std::size_t count);
-Loop loop_of(DataType type, ReduceOp op);
 
 // Returns what messages call a window that a collective makes for itself: `part` is "memory", "input",
 // "output" or "scratch", as in "the scratch of allreduce 'residual'".
@@ -98,7 +94,7 @@ class Elements {
   DataType type_;
   std::size_t bytes_;
   std::optional<raw::Operation> operation_;
-  Loop loop_ = nullptr;  // of an operation of the library's
+  base::CombineLoop loop_ = nullptr;  // of an operation of the library's
   std::optional<raw::Window> scratch_;
 };
 

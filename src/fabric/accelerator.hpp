@@ -18,6 +18,7 @@
 namespace tca {
 struct DeviceDoorbell;
 struct DeviceChain;
+struct DeviceFold;
 struct DeviceTeam;
 }  // namespace tca
 
@@ -61,6 +62,10 @@ class Accelerator {
   // host combines.
   virtual std::unique_ptr<Fold> make_fold(const FoldTask& task) = 0;
 };
+
+  // Makes what combines a field's cells with what the chain of a tca::Fold has brought, of a type that
+  // kernels combine.
+  virtual std::unique_ptr<Fold> make_cell_fold(Reduction reduction, const DeviceFold& cells) = 0;
 
 // The interface through which an accelerator orders the steps of a Program. It lives as long as the program.
 class AcceleratorProgram {

@@ -16,6 +16,7 @@ struct HaloCase {
   std::vector<std::int64_t> extents;
   std::vector<GhostWidth> width = {};                        // empty: one on each side
   std::vector<std::vector<GhostWidth>> widths_by_rank = {};  // replaces `width`
+  std::vector<GhostWidth> exchange = {};                     // empty: all ghosts
   bool corners = false;
   int steps = 3;
   int fields = 1;
@@ -25,9 +26,11 @@ struct HaloCase {
 // A cell of a rank, ghosts included. Cells are listed in the order in which a field stores them.
 struct HaloCell {
   bool interior;
-  bool filled;          // interior, or a ghost that the exchange fills
-  std::int64_t global;  // row-major index in the whole array
+  bool filled;                  // interior, or a ghost that the exchange fills
+  std::int64_t global;          // row-major index in the whole array
+  Grid::Coordinates side = {};  // of the interior, where it lies
 };
+Grid halo_grid(int ranks, const HaloCase& test);
 std::vector<HaloCell> halo_cells(const Grid& grid, int rank, const HaloCase& test);
 std::vector<std::int64_t> halo_interior(const Grid& grid, int rank, const HaloCase& test);
 std::vector<GhostWidth> halo_width(int rank, const HaloCase& test);
@@ -65,10 +68,11 @@ struct HaloField {
 // when a cell of any field holds a wrong value after any step.
 template <Element T>
 void check_halo(World& world, const HaloCase& test) {
-  const Grid grid(world.size(), test.shape, test.periodic, test.extents);
+  const Grid grid = halo_grid(world.size(), test);
   const std::vector<HaloCell> cells = halo_cells(grid, world.rank(), test);
   Halo halo(world, "halo", grid, halo_interior(grid, world.rank(), test),
             {.width = halo_width(world.rank(), test),
+             .exchange = test.exchange,
              .corners = test.corners,
              .chain = {.guarded = true, .time_limit = {}, .channel = test.channel}});
   require(halo.elements() == std::ssize(cells), "{} elements, not {}", halo.elements(), cells.size());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda_ok.hpp"
+#include "fold_check.hpp"
 #include "messages.hpp"
 #include "ring.hpp"
 
@@ -82,6 +83,43 @@ INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
 
 void expect_success(int ranks, int blocks, const std::function<void(World&)>& body) {
   EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");
+}
+
+// A kernel combines what has arrived, behind the wait on the stream or in the kernel.
+TEST(Stream, Folds) {
+  const HaloCase test{.shape = {2, 2, 1},
+                      .periodic = {true, false, true},
+                      .extents = {9, 8, 7},
+                      .width = {{1, 2}, {2, 1}, {1, 1}},
+                      .corners = true,
+                      .steps = 5};
+  const std::string failure = thread_ranks("cuda")->run(4, [&](World& world) {
+    cudaStream_t stream;
+    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    const auto on_stream = [&](Fold& fold) {
+      fold.run(stream);
+      ok(cudaStreamSynchronize(stream));
+    };
+    check_fold<double>(world, test, ReduceOp::sum, 1, on_stream);
+    check_fold<std::int32_t>(world, test, ReduceOp::min, 2, on_stream);
+    check_fold<float>(world, test, ReduceOp::product, 3, on_stream);
+    check_fold<std::int64_t>(world, test, ReduceOp::max, 4, on_stream);
+    const auto in_kernel = [&]<class T>(Fold& fold, T) {
+      ok(fold_step<T>(fold.device(), fold.cells(0), fold.cells(1), stream));
+      ok(cudaStreamSynchronize(stream));
+    };
+    check_fold<double>(world, test, ReduceOp::sum, 5, [&](Fold& fold) { in_kernel(fold, double{}); });
+    check_fold<std::int64_t>(world, test, ReduceOp::sum, 6,
+                             [&](Fold& fold) { in_kernel(fold, std::int64_t{}); });
+    ok(cudaStreamDestroy(stream));
+    const Caught error = caught([&] {
+      const Halo halo(world, "halo", Grid(4, {4}), {4});
+      Fold(world, "bytes", halo).add(world.window<std::int8_t>(halo.elements()));
+    });
+    require(error.code == Errc::invalid_argument && says(error.message, {"GPUs combine float, double"}), "{}",
+            error.message);
+  });
+  EXPECT_EQ(failure, "");
 }
 
 // The put has more segments than the blocks that store them, and one block waits for all of them.

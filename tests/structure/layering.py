@@ -30,7 +30,7 @@ LAYERS = [
     ["src/route", "src/boot"],
     ["src/core include/tca/window.hpp include/tca/raw/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/counted.hpp include/tca/team.hpp include/tca/world.hpp"],
     [
-        "src/halo include/tca/grid.hpp include/tca/halo.hpp",
+        "src/halo include/tca/fold.hpp include/tca/grid.hpp include/tca/halo.hpp",
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp include/tca/rounds.hpp",
     ],
     ["include/tca/tca.hpp include/tca/raw.hpp include/tca/mpi.hpp"],

@@ -100,6 +100,10 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   std::unique_ptr<fabric::Fold> make_fold(const fabric::FoldTask& task) override {
     return std::make_unique<CudaFold>(folds_, task);
   }
+  std::unique_ptr<fabric::Fold> make_cell_fold(fabric::Reduction reduction,
+                                               const DeviceFold& cells) override {
+    return std::make_unique<CudaCellFold>(folds_, reduction, cells);
+  }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void progress() override {

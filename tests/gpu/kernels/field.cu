@@ -1,6 +1,7 @@
 #include "field.hpp"
 #include "tca/chain.cuh"
 #include "tca/engine.cuh"
+#include "tca/operations.hpp"
 
 namespace tca::test {
 namespace {
@@ -23,6 +24,17 @@ __device__ void check(const Field& f, long step) {
     if (f.u[row + pitch - width + column] != value(f.right, step, row + width + column))
       atomicAdd(f.wrong, 1u);
   }
+}
+
+template <class T>
+__global__ void fold_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ DeviceFold field,
+                            const __grid_constant__ DeviceFold pairs) {
+  GridChain step(chain);
+  step.start();
+  if (!step.wait()) return;
+  device::fold_cells<T>(field, first_index(), stride(), Sum());
+  device::fold_cells<T>(pairs, first_index(), stride(), Sum());
+  step.barrier();
 }
 
 __global__ void write_kernel(Field f, long step) { write(f, step); }
@@ -80,5 +92,15 @@ cudaError_t ring_steps(const DeviceDoorbell& doorbell, const Field& field, long 
   ring_kernel<<<1, 256, 0, stream>>>(doorbell, field, first, steps);
   return cudaGetLastError();
 }
+
+template <class T>
+cudaError_t fold_step(const DeviceChain& chain, const DeviceFold& field, const DeviceFold& pairs,
+                      cudaStream_t stream) {
+  void* arguments[] = {const_cast<DeviceChain*>(&chain), const_cast<DeviceFold*>(&field),
+                       const_cast<DeviceFold*>(&pairs)};
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(fold_kernel<T>), dim3(4), dim3(128), arguments, 0, stream);
+}
+template cudaError_t fold_step<double>(const DeviceChain&, const DeviceFold&, const DeviceFold&, cudaStream_t);
+template cudaError_t fold_step<std::int64_t>(const DeviceChain&, const DeviceFold&, const DeviceFold&, cudaStream_t);
 
 }  // namespace tca::test

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "tca/device/doorbell.hpp"
+#include "tca/device/fold.hpp"
 
 namespace tca::test {
 
@@ -32,5 +33,11 @@ cudaError_t run_steps(const DeviceChain& chain, const Field& field, long first, 
 // Does the same by one block that has the engine run the chain.
 cudaError_t ring_steps(const DeviceDoorbell& doorbell, const Field& field, long first, int steps,
                        cudaStream_t stream);
+
+// Runs a step of a fold, of which field 0 is of T and summed, and field 1 of two T an element and summed, in
+// one cooperative kernel.
+template <class T>
+cudaError_t fold_step(const DeviceChain& chain, const DeviceFold& field, const DeviceFold& pairs,
+                      cudaStream_t stream);
 
 }  // namespace tca::test

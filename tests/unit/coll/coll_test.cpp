@@ -386,8 +386,9 @@ void keep_nans() {
     }
   }
   std::vector<T> least(left.size()), greatest = right;
-  coll::loop_of(data_type_of<T>(), ReduceOp::min)(least.data(), left.data(), right.data(), left.size());
-  coll::loop_of(data_type_of<T>(), ReduceOp::max)(greatest.data(), left.data(), greatest.data(), left.size());
+  base::combine_loop(data_type_of<T>(), ReduceOp::min)(least.data(), left.data(), right.data(), left.size());
+  base::combine_loop(data_type_of<T>(), ReduceOp::max)(greatest.data(), left.data(), greatest.data(),
+                                                       left.size());
   for (std::size_t i = 0; i < left.size(); ++i) {
     const T a = left[i], b = right[i];
     EXPECT_TRUE(same_bits(least[i], lesser(a, b))) << "min of " << a << " and " << b << " is " << least[i];
@@ -509,6 +510,9 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
     return nullptr;
   }
   std::unique_ptr<fabric::Fold> make_fold(const fabric::FoldTask&) override { return nullptr; }
+  std::unique_ptr<fabric::Fold> make_cell_fold(fabric::Reduction, const DeviceFold&) override {
+    return nullptr;
+  }
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec&) const override {
     return ways;
   }

@@ -60,36 +60,45 @@ __global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldV
   }
 }
 
+// Combines cells with what chains have brought for them, all of which is there.
+template <class T, class Op>
+__global__ void __launch_bounds__(256) cell_fold_kernel(const __grid_constant__ DeviceFold fold) {
+  wait_for_previous_kernel();
+  device::fold_cells<T>(fold, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x,
+                        std::uint64_t{gridDim.x} * blockDim.x, Op());
+}
+
 struct Kernels {
   void (*packets)(CollectivePackets, Phase, Done);
   void (*moves)(CollectiveMoves, Phase, Done);
   void (*fold_aligned)(FoldView) = nullptr;
   void (*fold)(FoldView) = nullptr;
+  void (*cells)(DeviceFold) = nullptr;
 };
 
-template <class Kind>
+constexpr Kernels copying{packets_kernel<device::Copying>, moves_kernel<device::Copying>};
+
+template <class T, class Op, class Kind = device::Reduction<T, Op>>
 constexpr Kernels kernels{packets_kernel<Kind>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
-                          fold_kernel<Kind, typename Kind::Element>};
-template <>
-constexpr Kernels kernels<device::Copying>{packets_kernel<device::Copying>, moves_kernel<device::Copying>};
+                          fold_kernel<Kind, typename Kind::Element>, cell_fold_kernel<T, Op>};
 
 template <class T>
 Kernels kernels_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
-      return kernels<device::Reduction<T, Sum>>;
+      return kernels<T, Sum>;
     case ReduceOp::min:
-      return kernels<device::Reduction<T, Min>>;
+      return kernels<T, Min>;
     case ReduceOp::max:
-      return kernels<device::Reduction<T, Max>>;
+      return kernels<T, Max>;
     case ReduceOp::product:
       break;
   }
-  return kernels<device::Reduction<T, Product>>;
+  return kernels<T, Product>;
 }
 
 Kernels kernels_of(MaybeReduction reduction) {
-  if (!reduction) return kernels<device::Copying>;
+  if (!reduction) return copying;
   switch (reduction->type) {
     case DataType::float32:
       return kernels_of<float>(reduction->op);
@@ -118,8 +127,12 @@ void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase 
 
 void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream) {
   const Kernels all = kernels_of(reduction);
-  launch("combining what a collective has brought", fold.aligned ? all.fold_aligned : all.fold, grid, stream,
+  launch("combining what a chain has brought", fold.aligned ? all.fold_aligned : all.fold, grid, stream,
          fold);
+}
+
+void launch_cell_fold(const DeviceFold& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream) {
+  launch("combining cells with what ghosts have gathered", kernels_of(reduction).cells, grid, stream, fold);
 }
 
 void load_collective_kernels() {
@@ -133,7 +146,8 @@ void load_collective_kernels() {
     const Kernels of_kind = kernels_of(reduction);
     for (const void* kernel :
          {reinterpret_cast<const void*>(of_kind.packets), reinterpret_cast<const void*>(of_kind.moves),
-          reinterpret_cast<const void*>(of_kind.fold_aligned), reinterpret_cast<const void*>(of_kind.fold)}) {
+          reinterpret_cast<const void*>(of_kind.fold_aligned), reinterpret_cast<const void*>(of_kind.fold),
+          reinterpret_cast<const void*>(of_kind.cells)}) {
       if (kernel != nullptr)
         check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");
     }

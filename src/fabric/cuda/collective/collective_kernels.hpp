@@ -7,6 +7,7 @@
 #include "fabric/cuda/kernels.hpp"
 #include "tca/device/collective_moves.hpp"
 #include "tca/device/collective_packets.hpp"
+#include "tca/device/fold.hpp"
 
 namespace tca::cuda {
 
@@ -29,6 +30,7 @@ struct FoldView {
   bool aligned = false;  // whether all addresses and `bytes` are multiples of 16 bytes
 };
 void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream);
+void launch_cell_fold(const DeviceFold& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream);
 
 // See load_kernels.
 void load_collective_kernels();

@@ -10,7 +10,7 @@ namespace tca::cuda {
 
 namespace {
 
-constexpr std::string_view failing = "combining what a collective has brought";
+constexpr std::string_view failing = "combining what a chain has brought";
 constexpr unsigned threads = 256;
 constexpr std::size_t vector_bytes = 16;
 
@@ -20,16 +20,21 @@ bool is_aligned(const fabric::FoldTask& task) {
   return bits % vector_bytes == 0;
 }
 
-Grid grid_for(std::uint64_t bytes, const FoldRunner& runner) {
-  constexpr std::uint64_t bytes_a_block = threads * vector_bytes;
-  const std::uint64_t blocks = (bytes + bytes_a_block - 1) / bytes_a_block;
+// Returns a grid with a thread for each of so many pieces of work, within the limit.
+Grid grid_for(std::uint64_t pieces, const FoldRunner& runner) {
+  const std::uint64_t blocks = (pieces + threads - 1) / threads;
   return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, runner.block_limit)), threads};
 }
+
+void finish(FoldRunner& runner) { check(cudaStreamSynchronize(runner.stream), failing); }
 
 }  // namespace
 
 CudaFold::CudaFold(FoldRunner& runner, const fabric::FoldTask& task)
-    : runner_(runner), reduction_(task.reduction), room_(runner.inbox), grid_(grid_for(task.bytes, runner)) {
+    : runner_(runner),
+      reduction_(task.reduction),
+      room_(runner.inbox),
+      grid_(grid_for((task.bytes + vector_bytes - 1) / vector_bytes, runner)) {
   view_.into = task.into;
   view_.bytes = task.bytes;
   view_.aligned = is_aligned(task);
@@ -39,13 +44,28 @@ CudaFold::CudaFold(FoldRunner& runner, const fabric::FoldTask& task)
 
 void CudaFold::run() {
   run_on(runner_.stream);
-  check(cudaStreamSynchronize(runner_.stream), failing);
+  finish(runner_);
 }
 
 void CudaFold::run_on(Stream stream) {
   if (reduction_) return launch_fold(view_, *reduction_, grid_, stream);
   check(cudaMemcpyAsync(view_.into, view_.operands[0], view_.bytes, cudaMemcpyDeviceToDevice, stream),
         failing);
+}
+
+CudaCellFold::CudaCellFold(FoldRunner& runner, fabric::Reduction reduction, const DeviceFold& cells)
+    : runner_(runner),
+      reduction_(reduction),
+      cells_(cells),
+      grid_(grid_for(cells.count * cells.numbers, runner)) {}
+
+void CudaCellFold::run() {
+  run_on(runner_.stream);
+  finish(runner_);
+}
+
+void CudaCellFold::run_on(Stream stream) {
+  if (cells_.count > 0) launch_cell_fold(cells_, reduction_, grid_, stream);
 }
 
 }  // namespace tca::cuda

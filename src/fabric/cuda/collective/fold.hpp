@@ -1,4 +1,5 @@
-// Combines what chains have brought to a rank's GPU, where a collective is made of chains.
+// Combines what chains have brought to a rank's GPU, where a collective is made of chains, and for a
+// tca::Fold.
 #pragma once
 
 #include <optional>
@@ -29,6 +30,20 @@ class CudaFold final : public fabric::Fold {
   std::optional<fabric::Reduction> reduction_;
   Room room_;
   FoldView view_;
+  Grid grid_;
+};
+
+class CudaCellFold final : public fabric::Fold {
+ public:
+  CudaCellFold(FoldRunner& runner, fabric::Reduction reduction, const DeviceFold& cells);
+
+  void run() override;
+  void run_on(Stream stream) override;
+
+ private:
+  FoldRunner& runner_;
+  fabric::Reduction reduction_;
+  DeviceFold cells_;
   Grid grid_;
 };
 
