@@ -1,12 +1,22 @@
 /// @file
 /// A BlockTeam lets one block of a kernel make sums, barriers and single signals together with one block on
-/// every other rank.
+/// every other rank. A GridTeam makes sums and barriers over all blocks of all ranks:
+///
+///     __global__ void solve(const __grid_constant__ tca::DeviceTeam team, ...) {
+///       tca::GridTeam all(team);                    // every thread of every block
+///       __shared__ double dot;
+///       if (threadIdx.x == 0) dot = ...;            // the block's share
+///       if (!all.allreduce_sum(&dot, 1)) return;    // every block of every rank has the sum now
+///     }
+///     const auto sums = world.team("sums", 1, blocks);        // on the host: of 1 value and so many blocks
+///     solve<<<blocks, threads>>>(sums.device(), ...);         // a cooperative launch
 #pragma once
 
 #include "tca/device/groups.cuh"
 #include "tca/device/packet.hpp"
 #include "tca/device/stores.hpp"
 #include "tca/device/team.hpp"
+#include "tca/device/team_packets.hpp"
 #include "tca/operations.hpp"
 
 namespace tca {
@@ -112,20 +122,6 @@ class BlockTeam {
     return good_ = Warp().all(good_);
   }
 
-  template <class T>
-  __device__ static std::uint64_t bits(T value) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    std::uint64_t raw = 0;
-    memcpy(&raw, &value, sizeof(T));
-    return raw;
-  }
-  template <class T>
-  __device__ static T value(std::uint64_t raw) {
-    T typed;
-    memcpy(&typed, &raw, sizeof(T));
-    return typed;
-  }
-
   __device__ void send(device::Word to, device::Word number, std::uint64_t raw) const {
     (team_.theirs[to] + (step_ % 2) * team_.max_values + number)->write(device::Packet::of(raw, step_));
   }
@@ -143,35 +139,25 @@ class BlockTeam {
     return true;
   }
 
-  // One thread, one value of every rank. Four packets are asked for at a time, since each takes a trip to the
-  // L2.
+  // One thread, one value of every rank.
   template <class T, class Op>
   __device__ void combine(T* at, device::Word number, Op op) {
-    constexpr device::Word in_flight = 4;
-    const std::uint64_t own = bits(*at);
+    constexpr device::Word at_once = device::packets_at_once;
+    const std::uint64_t own = device::bits_of(*at);
     // It begins with the rank after this one, so that not all send to the same rank.
     for (device::Word to = rank() + 1; to < size(); ++to) send(to, number, own);
     for (device::Word to = 0; to < rank(); ++to) send(to, number, own);
     T total{};
-    for (device::Word first = 0; first < size(); first += in_flight) {
-      device::Packet packets[in_flight];
+    for (device::Word first = 0; first < size(); first += at_once) {
+      device::Packet got[at_once];
+      good_ = device::await_packets(team_.limits, step_, box(0, number), 2 * team_.max_values, first, size(),
+                                    rank(), std::uint64_t{step_} << 32, got);
+      if (!good_) return;
 #pragma unroll
-      for (device::Word k = 0; k < in_flight; ++k) {
-        if (first + k < size() && first + k != rank()) packets[k] = box(first + k, number)->read_once();
-      }
-#pragma unroll
-      for (device::Word k = 0; k < in_flight; ++k) {
-        const device::Word from = first + k;
-        if (from >= size()) break;
-        std::uint64_t raw = own;
-        if (from != rank()) {
-          raw = packets[k].data();
-          if (!packets[k].carries(step_) && !receive(from, number, raw)) {
-            good_ = false;
-            return;
-          }
-        }
-        total = from == 0 ? value<T>(raw) : op(total, value<T>(raw));
+      for (device::Word k = 0; k < at_once; ++k) {
+        if (first + k >= size()) break;
+        const T value = device::value_of<T>(first + k == rank() ? own : got[k].data());
+        total = first + k == 0 ? value : op(total, value);
       }
     }
     *at = total;
@@ -194,7 +180,7 @@ class BlockTeam {
   // lane has to wait for others that are elsewhere.
   template <class T, class Op>
   __device__ void combine_in_warp(T* values, Op op) {
-    std::uint64_t raw = partner_ < size() ? bits(values[number_]) : 0;
+    std::uint64_t raw = partner_ < size() ? device::bits_of(values[number_]) : 0;
     const bool has_partner = link_ != device::no_link;
     const device::Word set = step_ % 2 * team_.max_values;
     if (has_partner) to_[set].write(device::Packet::of(raw, step_));
@@ -211,9 +197,9 @@ class BlockTeam {
       packet = from->read_once();
     }
     if (has_partner) raw = packet.data();
-    T total = value<T>(__shfl_sync(0xffffffffu, raw, number_));
+    T total = device::value_of<T>(__shfl_sync(0xffffffffu, raw, number_));
     for (device::Word r = 1; r < size(); ++r)
-      total = op(total, value<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_)));
+      total = op(total, device::value_of<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_)));
     __syncwarp();  // every lane has read its value
     if (partner_ == 0) values[number_] = total;
   }
@@ -226,6 +212,71 @@ class BlockTeam {
   device::Word prepared_ = ~device::Word{0}, partner_ = 0, number_ = 0, link_ = device::no_link;
   device::Packet* to_ = nullptr;
   const device::Packet* from_ = nullptr;
+};
+
+/// Every thread of every block of a cooperative launch makes every call, and every rank launches the same
+/// number of blocks, up to those that the team was made for. Calls return false, on every thread, once a rank
+/// has not come within the time limit or the world has met an error, and at once in a grid of more blocks.
+///
+/// Blocks find that out one by one: the call that one gives up in may succeed on another. So a kernel that
+/// has barriers of its grid besides, such as those of a GridChain, has every block come to the next one
+/// before any leaves.
+class GridTeam {
+ public:
+  __device__ explicit GridTeam(const DeviceTeam& team)
+      : team_(team),
+        group_(device::block_number(), device::blocks_in_grid()),
+        step_(team.step[1]),
+        good_(group_.parts() <= team.max_blocks) {}
+  GridTeam(const GridTeam&) = delete;
+  __device__ ~GridTeam() {
+    // By then every block has read the step, or else none has made a call.
+    if (group_.part() == 0 && group_.lane() == 0) team_.step[1] = step_;
+  }
+
+  __device__ device::Word rank() const { return team_.rank; }
+  __device__ device::Word size() const { return team_.size; }
+
+  /// Replaces `values`, of which every block has its own, by the combination of those of all blocks of all
+  /// ranks. All get the same bits, which depend on nothing but the values and the numbers of blocks and
+  /// ranks. `op`, one of those of tca/operations.hpp or another function, may combine in any order. There are
+  /// at most as many as the team was made for, of 4 or 8 bytes each, in shared memory, or in global memory
+  /// for each block. It is a barrier of this rank's grid as well: what any of its blocks has stored before,
+  /// all of them can read after.
+  template <class T, class Op>
+  __device__ bool allreduce(T* values, device::Word count, Op op) {
+    return combine(values, count, op, false);
+  }
+  __device__ bool allreduce_sum(double* values, device::Word count) {
+    return allreduce(values, count, Sum());
+  }
+
+  /// Waits for all blocks of all ranks. What any of them has stored before, on any rank, the others can read
+  /// after.
+  __device__ bool barrier() {
+    __shared__ device::Word nothing;  // its value is of no matter
+    return combine(&nothing, 1, Max(), true);
+  }
+
+ private:
+  template <class T, class Op>
+  __device__ bool combine(T* values, device::Word count, Op op, bool everywhere) {
+    if (!good_) return false;
+    ++step_;
+    const device::GridStep step{team_, step_, group_.part(), group_.parts(), everywhere};
+    return good_ = step.reduce(values, count, op, scratch(), group_);
+  }
+
+  // One for all types and operations.
+  __device__ static std::uint64_t* scratch() {
+    __shared__ std::uint64_t numbers[device::GridStep::scratch_size];
+    return numbers;
+  }
+
+  const DeviceTeam& team_;
+  const device::Block group_;
+  device::Word step_;
+  bool good_;
 };
 
 }  // namespace tca

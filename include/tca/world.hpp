@@ -135,10 +135,12 @@ class TCA_API World {
   /// lives, so a long-running program should reuse names rather than number them.
   [[nodiscard]] Chain chain(std::string name, ChainOptions options = {});
 
-  /// Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument},
-  /// on every rank alike, for fewer than one value, and on a fabric without kernels; use the collectives of
-  /// tca/coll.hpp there.
-  [[nodiscard]] Team team(std::string name, Count max_values);
+  /// Collective. Makes a team whose calls combine up to `max_values` values, of single blocks (BlockTeam),
+  /// and of grids of up to `max_blocks` blocks (GridTeam), which take 32 bytes of GPU memory for each value,
+  /// block and rank. Throws on every rank alike: Error{invalid_argument} for fewer than one value, for a
+  /// negative number of blocks, and on a fabric without kernels; use the collectives of tca/coll.hpp there.
+  /// Error{refused} where ranks give other numbers.
+  [[nodiscard]] Team team(std::string name, Count max_values, Count max_blocks = 0);
 
   /// These two are collective and block. They are meant for set-up; in inner loops use tca/coll.hpp.
   /// `barrier` returns once every rank has called it; `all_gather` returns the values of all ranks, by rank.

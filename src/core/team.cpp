@@ -10,7 +10,7 @@ namespace core {
 namespace {
 
 std::unique_ptr<fabric::Team> make_team(const WorldState& world, const std::string& name,
-                                        std::size_t max_values) {
+                                        std::size_t max_values, std::size_t max_blocks) {
   fabric::Accelerator* const accelerator = world.accelerator();
   if (accelerator == nullptr) {
     base::fail(Errc::invalid_argument,
@@ -18,16 +18,17 @@ std::unique_ptr<fabric::Team> make_team(const WorldState& world, const std::stri
                "(WorldOptions::fabric or OPENTCA_FABRIC)",
                name, world.fabrics().front()->name());
   }
-  return accelerator->make_team(name, max_values, world.control().time_limit, world.members());
+  return accelerator->make_team(name, max_values, max_blocks, world.control().time_limit, world.members());
 }
 
 }  // namespace
 
-TeamState::TeamState(std::shared_ptr<WorldState> world, std::string name, std::size_t max_values)
+TeamState::TeamState(std::shared_ptr<WorldState> world, std::string name, std::size_t max_values,
+                     std::size_t max_blocks)
     : world_(std::move(world)),
       name_(std::move(name)),
       max_values_(max_values),
-      team_(make_team(*world_, name_, max_values)),
+      team_(make_team(*world_, name_, max_values, max_blocks)),
       id_(world_->next_id()) {}
 
 // The team is retired, since partners that are a step behind may still write into its signals.

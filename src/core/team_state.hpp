@@ -11,7 +11,8 @@ namespace tca::core {
 class TeamState {
  public:
   // Collective.
-  TeamState(std::shared_ptr<WorldState> world, std::string name, std::size_t max_values);
+  TeamState(std::shared_ptr<WorldState> world, std::string name, std::size_t max_values,
+            std::size_t max_blocks);
   TeamState(const TeamState&) = delete;
   ~TeamState();
 

@@ -115,14 +115,18 @@ Chain World::chain(std::string name, ChainOptions options) {
       std::make_unique<core::ChainState>(state().shared_from_this(), std::move(name), std::move(options)));
 }
 
-Team World::team(std::string name, Count max_values) {
+Team World::team(std::string name, Count max_values, Count max_blocks) {
   state().control().do_together(fmt::format("creation of team '{}'", name), [&] {
     if (max_values.value() < 1)
       base::fail(Errc::invalid_argument, "team '{}': {} values; a team needs at least one", name,
                  max_values.value());
+    if (max_blocks.value() < 0)
+      base::fail(Errc::invalid_argument, "team '{}': {} blocks; a grid has none or more", name,
+                 max_blocks.value());
   });
   return Team(std::make_unique<core::TeamState>(state_, std::move(name),
-                                                static_cast<std::size_t>(max_values.value())));
+                                                static_cast<std::size_t>(max_values.value()),
+                                                static_cast<std::size_t>(max_blocks.value())));
 }
 
 void World::barrier() { state().control().barrier("World::barrier"); }

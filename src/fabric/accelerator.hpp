@@ -44,11 +44,12 @@ class Accelerator {
   // Returns the Stager for fabrics that cannot reach the memory of its windows. It lives as long as the fabric.
   virtual Stager& stager() = 0;
 
-  // Collective over the members, by whose numbers kernels see ranks. Makes a team for calls of up to `max_values`
-  // values that wait for at most `time_limit`. Throws Error{invalid_argument} where kernels do not reach every
-  // member.
+  // Collective over the members, by whose numbers kernels see ranks. Makes a team for calls of up to
+  // `max_values` values, of single blocks or of grids of up to `max_blocks`, that wait for at most
+  // `time_limit`. Throws Error{invalid_argument} where kernels do not reach every member, and Error{refused}
+  // where they give other numbers.
   virtual std::unique_ptr<Team> make_team(std::string_view team, std::size_t max_values,
-                                          std::chrono::milliseconds time_limit,
+                                          std::size_t max_blocks, std::chrono::milliseconds time_limit,
                                           const control::Members& members) = 0;
 
   // Returns the ways in which it can run a collective by itself, of ranks that kernels reach; the same on every
@@ -61,11 +62,11 @@ class Accelerator {
   // Makes what combines within this rank's parts of windows after a round of chains. Returns null where the
   // host combines.
   virtual std::unique_ptr<Fold> make_fold(const FoldTask& task) = 0;
-};
 
   // Makes what combines a field's cells with what the chain of a tca::Fold has brought, of a type that
   // kernels combine.
   virtual std::unique_ptr<Fold> make_cell_fold(Reduction reduction, const DeviceFold& cells) = 0;
+};
 
 // The interface through which an accelerator orders the steps of a Program. It lives as long as the program.
 class AcceleratorProgram {

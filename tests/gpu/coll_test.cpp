@@ -252,7 +252,39 @@ TEST_P(GpuColl, OfGroups) {
   });
 }
 
+// Few values in one trip and many in two; the team serves kernels of any number of blocks up to its own.
+TEST_P(GpuColl, GridsSum) {
+  run([](World& world) {
+    constexpr int most_blocks = 24, most_values = 300;
+    const OnStream on;
+    const Team team = world.team("grid", most_values, most_blocks);
+    const Window<unsigned> cells = world.window<unsigned>(2 * most_blocks), wrong = world.window<unsigned>(1);
+    for (const unsigned blocks : {1u, 5u, 24u}) {
+      for (const unsigned threads : {32u, 256u}) {
+        for (const unsigned count : {1u, 5u, 40u, 300u}) {
+          world.barrier();
+          ok(run_grid_sums(team.device(), blocks, threads, count, 60, cells.data(), wrong.data(),
+                           on.stream()));
+          ok(cudaStreamSynchronize(on.stream()));
+          world.check();
+          require(element(wrong, 0) == 0, "{} blocks of {} threads, {} values: {} wrong", blocks, threads,
+                  count, element(wrong, 0));
+        }
+      }
+    }
+    world.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, GpuColl, testing::Values(1, 2, 4));
+
+TEST(GpuCollErrors, RefuseTeamsOfDifferentSizes) {
+  const std::string failure =
+      thread_ranks("cuda")->run(2, [](World& world) { (void)world.team("t", 1, world.rank()); });
+  EXPECT_NE(failure.find("team 't': rank 0 makes it for 1 values and 0 blocks, rank 1 for 1 and 1"),
+            std::string::npos)
+      << failure;
+}
 
 TEST(GpuCollErrors, SayWhoIsMissing) {
   for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {

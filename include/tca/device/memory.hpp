@@ -85,6 +85,10 @@ TCA_DEVICE Word count_up(Word* counter, Word last) {
                : "memory");
   return before;
 }
+// Order what a thread has done, or knows of, before what it does next, for the threads of this GPU or for
+// all. The relaxed accesses of packets on both sides of them make up a release and an acquire.
+TCA_DEVICE void fence_gpu() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+TCA_DEVICE void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 TCA_DEVICE std::uint64_t now_ns() {
   std::uint64_t ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
@@ -117,6 +121,9 @@ inline Word count_up(Word* counter, Word last) {
   }
   return before;
 }
+// On the host packets are stored with release and loaded with acquire.
+inline void fence_gpu() {}
+inline void fence_system() {}
 inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }

@@ -13,12 +13,14 @@ struct DeviceTeam {
 
   device::Word rank = 0, size = 1;
   device::Word max_values = 0;  ///< the most values that a sum takes
+  device::Word max_blocks = 0;  ///< the most blocks of a grid that sums
   /// Each rank has two sets of `max_values` packets from every rank: `theirs` are this rank's at each of the
   /// others, `mine` those of all senders here. The sets alternate between steps. A rank that sends in step n
-  /// + 1 has read all of step n, so everybody has read step n - 1, which used the same set.
+  /// + 1 has read all of step n, so everybody has read step n - 1, which used the same set. Behind them lie
+  /// the packets of grids; see device::GridStep.
   device::Packet* theirs[max_ranks] = {};
   device::Packet* mine = nullptr;
-  device::Word* step = nullptr;
+  device::Word* step = nullptr;         ///< of single blocks; behind it lies that of grids
   device::Word* raise[max_ranks] = {};  ///< at each rank: the count of signals from this one
   device::Word* raised = nullptr;       ///< here, by rank: the count of signals from it
   device::Word* sent = nullptr;         ///< by rank: how many signals this one has raised there

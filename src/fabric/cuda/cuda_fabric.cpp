@@ -91,7 +91,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
-                                          std::chrono::milliseconds time_limit,
+                                          std::size_t max_blocks, std::chrono::milliseconds time_limit,
                                           const control::Members& members) override;
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec& kind) const override {
     return cuda::collective_ways(kind);
@@ -206,6 +206,7 @@ std::unique_ptr<fabric::Offer> CudaFabric::offer(const fabric::ChainSpec& share)
 }
 
 std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::size_t max_values,
+                                                    std::size_t max_blocks,
                                                     std::chrono::milliseconds time_limit,
                                                     const control::Members& members) {
   for (const int rank : members.ranks()) {
@@ -216,7 +217,7 @@ std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::
                team, control_.rank(), rank);
   }
   const Word id = ++last_id_;
-  return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, members, inbox_,
+  return cuda::make_team(teams_, std::string(team), max_values, max_blocks, time_limit, id, members, inbox_,
                          setup_.stream, throttle());
 }
 

@@ -502,8 +502,8 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   bool reaches(int rank) const override { return inner->reaches(rank); }
   fabric::Accelerator* accelerator() override { return streams || !ways.empty() ? this : nullptr; }
   fabric::Stager& stager() override { throw std::logic_error("no memory of an accelerator"); }
-  std::unique_ptr<fabric::Team> make_team(std::string_view, std::size_t, std::chrono::milliseconds,
-                                          const control::Members&) override {
+  std::unique_ptr<fabric::Team> make_team(std::string_view, std::size_t, std::size_t,
+                                          std::chrono::milliseconds, const control::Members&) override {
     return nullptr;
   }
   std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask&) override {

@@ -12,7 +12,24 @@ namespace {
 // The offsets of a rank's parts of a team in its inbox.
 struct Place {
   std::uint64_t packets = 0, raised = 0;
+  std::uint64_t max_values = 0, max_blocks = 0;  // which are to be everybody's
 };
+
+// Returns how many packets a rank has from all ranks: those of single blocks, and behind them those of grids
+// with a place more for totals.
+std::size_t packet_count(std::size_t size, std::size_t max_values, std::size_t max_blocks) {
+  const std::size_t of_grids = max_blocks > 0 ? max_blocks + 1 : 0;
+  return 2 * size * max_values * (1 + of_grids);
+}
+
+void require_words(std::string_view name, std::size_t size, std::size_t max_values, std::size_t max_blocks) {
+  constexpr std::size_t most = std::numeric_limits<Word>::max();
+  const std::size_t places = most / (2 * size * (1 + max_blocks + 1));
+  if (max_blocks < most && max_values <= places) return;
+  base::fail(Errc::invalid_argument,
+             "team '{}': {} values in grids of {} blocks; a team of {} ranks combines at most {} there", name,
+             max_values, max_blocks, size, places);
+}
 
 }  // namespace
 
@@ -36,7 +53,7 @@ TimeoutReport CudaTeam::late() const {
 }
 
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
-                                    std::chrono::milliseconds time_limit, Word id,
+                                    std::size_t max_blocks, std::chrono::milliseconds time_limit, Word id,
                                     const control::Members& members, Inbox& inbox, cudaStream_t stream,
                                     LaunchThrottle throttle) {
   control::Control& control = members.control();
@@ -50,14 +67,13 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   Word* waiting = nullptr;
   const Word* ranks = nullptr;
   const auto places = control.make_together(fmt::format("creation of team '{}'", name), [&] {
-    if (max_values > std::numeric_limits<Word>::max()) {
-      base::fail(Errc::invalid_argument, "team '{}': {} values; a team sums at most {}", name, max_values,
-                 std::numeric_limits<Word>::max());
-    }
+    require_words(name, size, max_values, max_blocks);
     waiting = team->room.take_words(size + 1);
     ranks = team->room.take_ranks(members.ranks());
-    mine.packets = team->room.take(2 * size * max_values * sizeof(device::Packet));
-    mine.raised = team->room.take((3 * size + 1) * sizeof(Word));
+    mine.packets = team->room.take(packet_count(size, max_values, max_blocks) * sizeof(device::Packet));
+    mine.raised = team->room.take((3 * size + 2) * sizeof(Word));
+    mine.max_values = max_values;
+    mine.max_blocks = max_blocks;
     check(cudaStreamSynchronize(stream), "clearing signals");
     return base::Writer().put(mine).blob();
   });
@@ -65,9 +81,18 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   view.rank = static_cast<Word>(me);
   view.size = static_cast<Word>(size);
   view.max_values = static_cast<Word>(max_values);
+  view.max_blocks = static_cast<Word>(max_blocks);
+  const auto first = base::Reader(places[0]).get<Place>();
   for (std::size_t member = 0; member < size; ++member) {
     const auto place = base::Reader(places[member]).get<Place>();
     const int rank = members.ranks()[member];
+    if (place.max_values != first.max_values || place.max_blocks != first.max_blocks) {
+      base::fail(
+          Errc::refused,
+          "team '{}': rank 0 makes it for {} values and {} blocks, rank {} for {} and {}; every rank gives "
+          "the same",
+          name, first.max_values, first.max_blocks, member, place.max_values, place.max_blocks);
+    }
     view.theirs[member] = inbox.at<device::Packet>(rank, place.packets) + me * 2 * max_values;
     view.raise[member] = inbox.at<Word>(rank, place.raised) + me;
   }

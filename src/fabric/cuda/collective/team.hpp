@@ -38,7 +38,7 @@ class CudaTeam final : public fabric::Team {
 
 // Collective over the members. `id` is not 0.
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
-                                    std::chrono::milliseconds time_limit, Word id,
+                                    std::size_t max_blocks, std::chrono::milliseconds time_limit, Word id,
                                     const control::Members& members, Inbox& inbox, cudaStream_t stream,
                                     LaunchThrottle throttle);
 
