@@ -1,4 +1,5 @@
 // OpenTCA as a contender, through its public interface, with each of its ways to start.
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -186,6 +187,40 @@ class TeamSums final : public Started<Sums> {
   Team team_;
 };
 
+// Every block of a grid brings a share, and gets the sums.
+class GridSums final : public Started<Sums> {
+ public:
+  GridSums(World& world, std::size_t values, const std::string& how, const Way& way)
+      : Started(way, values),
+        values_(values),
+        partials_(values * blocks_of(way)),
+        totals_(values),
+        barrier_(1),
+        team_(world.team("sums", values, blocks_of(way))) {
+    protocol = "ll";
+    scope = how;
+    grid = {blocks_of(way), way.grid.threads > 0 ? way.grid.threads : 256};
+  }
+  double* result(int) override { return values_; }
+
+ private:
+  // A power of two.
+  static unsigned blocks_of(const Way& way) {
+    return way.grid.blocks > 0 ? std::bit_floor(way.grid.blocks) : 64;
+  }
+
+  void in_kernel(std::uint32_t, int steps, cudaStream_t stream) override {
+    cuda_ok(run_grid_sums(team_.device(), values_, static_cast<unsigned>(count), scope == "grid",
+                          {partials_, totals_, barrier_}, steps, grid, stream),
+            "launching a kernel whose blocks all sum");
+  }
+  void on_stream(cudaStream_t) override {}  // only kernels do
+
+  Buffer<double> values_, partials_, totals_;
+  Buffer<std::uint64_t> barrier_;
+  Team team_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const Way& way) {
@@ -199,6 +234,10 @@ std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way
 }
 std::unique_ptr<Contender> team_sums(World& world, std::size_t count, const Way& way) {
   return std::make_unique<TeamSums>(world, count, way);
+}
+std::unique_ptr<Contender> grid_sums(World& world, std::size_t count, const std::string& how,
+                                     const Way& way) {
+  return std::make_unique<GridSums>(world, count, how, way);
 }
 
 }  // namespace tca::bench::gpu

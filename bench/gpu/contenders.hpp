@@ -135,6 +135,9 @@ std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const
 std::unique_ptr<Contender> chain_put(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way& way);
 std::unique_ptr<Contender> team_sums(World& world, std::size_t count, const Way& way);
+// Sums to which all blocks of a kernel bring a share, as all get the result: `how` is "grid", in one call, or
+// "barriers", a sum by one block between two barriers.
+std::unique_ptr<Contender> grid_sums(World& world, std::size_t count, const std::string& how, const Way& way);
 std::unique_ptr<Contender> coll_sums(World& world, std::size_t count, const std::string& algorithm,
                                      const Way& way);
 std::unique_ptr<Contender> coll_blocks(World& world, const CollTask& task, const Way& way);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 
 #include "gpu/kernels/chain_kernels.hpp"
 #include "gpu/kernels/touch.cuh"
@@ -77,6 +78,47 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
+// Adds up the shares of all blocks, and then of all ranks: by the first block, between barriers of the grid.
+__device__ bool sum_between_barriers(BlockTeam* team, double* mine, unsigned count, const GridSumsMemory& memory) {
+  for (unsigned v = threadIdx.x; v < count; v += blockDim.x) memory.partials[v * gridDim.x + blockIdx.x] = mine[v];
+  bool good = device::grid_barrier(memory.barrier, true);
+  if (team != nullptr) {
+    for (unsigned v = threadIdx.x / 32; v < count; v += blockDim.x / 32) {
+      double sum = 0;
+      for (unsigned b = threadIdx.x % 32; b < gridDim.x; b += 32) sum += __ldcg(memory.partials + v * gridDim.x + b);
+      for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0U, sum, distance);
+      if (threadIdx.x % 32 == 0) mine[v] = sum;
+    }
+    __syncthreads();
+    good = team->allreduce_sum(mine, count) && good;
+    for (unsigned v = threadIdx.x; v < count; v += blockDim.x) memory.totals[v] = mine[v];
+  }
+  good = device::grid_barrier(memory.barrier, good);
+  for (unsigned v = threadIdx.x; v < count; v += blockDim.x) mine[v] = __ldcg(memory.totals + v);
+  __syncthreads();
+  return good;
+}
+
+template <bool in_one_call>
+__global__ void __launch_bounds__(1024)
+    grid_sums_kernel(const __grid_constant__ DeviceTeam device_team, double* values, unsigned count,
+                     const __grid_constant__ GridSumsMemory memory, int steps) {
+  __shared__ double mine[most_grid_sums];
+  GridTeam all(device_team);
+  alignas(BlockTeam) unsigned char place[sizeof(BlockTeam)];
+  // Only the first block's, since each stores the number of the team's last step when it is destroyed.
+  BlockTeam* const first = in_one_call || blockIdx.x != 0 ? nullptr : new (place) BlockTeam(device_team);
+  for (unsigned v = threadIdx.x; v < count; v += blockDim.x) mine[v] = values[v];
+  __syncthreads();
+  for (int i = 0; i < steps; ++i) {
+    for (unsigned v = threadIdx.x; v < count; v += blockDim.x) mine[v] /= gridDim.x;
+    if (!(in_one_call ? all.allreduce_sum(mine, count) : sum_between_barriers(first, mine, count, memory))) break;
+  }
+  if (first != nullptr) first->~BlockTeam();
+  if (blockIdx.x != 0) return;
+  for (unsigned v = threadIdx.x; v < count; v += blockDim.x) values[v] = mine[v];
+}
+
 }  // namespace
 
 namespace {
@@ -105,6 +147,12 @@ cudaError_t run_exchanges(const DeviceChain& chain, const Touched& touched, bool
 void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps, cudaStream_t stream) {
   const unsigned threads = count * team.size <= 32 ? 32 : std::min((count + 31) / 32 * 32, 1024u);
   sums_kernel<<<1, threads, 0, stream>>>(team, values, count, steps);
+}
+
+cudaError_t run_grid_sums(const DeviceTeam& team, double* values, unsigned count, bool in_one_call,
+                          const GridSumsMemory& memory, int steps, Grid grid, cudaStream_t stream) {
+  return launch_together(in_one_call ? grid_sums_kernel<true> : grid_sums_kernel<false>, grid, stream, team, values,
+                         count, memory, steps);
 }
 
 }  // namespace tca::bench::gpu

@@ -22,4 +22,18 @@ cudaError_t run_exchanges(const DeviceChain& chain, const Touched& touched, bool
 
 void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps, cudaStream_t stream);
 
+// The memory of the sums that all blocks of a grid take part in.
+struct GridSumsMemory {
+  double* partials = nullptr;  // by block
+  double* totals = nullptr;
+  std::uint64_t* barrier = nullptr;  // see device::grid_arrive
+};
+
+// Each block brings an equal share of `values`, up to `most_grid_sums`, and has the sums in the end. They are
+// made in one call of a GridTeam, or by a barrier, a sum by the first block's BlockTeam, and a barrier. The
+// number of blocks is a power of two, so that a share is exact.
+inline constexpr unsigned most_grid_sums = 1024;
+cudaError_t run_grid_sums(const DeviceTeam& team, double* values, unsigned count, bool in_one_call,
+                          const GridSumsMemory& memory, int steps, Grid grid, cudaStream_t stream);
+
 }  // namespace tca::bench::gpu

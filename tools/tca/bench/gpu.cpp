@@ -131,7 +131,7 @@ void GpuBench::halo() {
 // Measures a collective where the host starts it, and a team where a kernel does. Both appear side by side
 // when a kernel start has been asked for and the sum is small enough for a team.
 void GpuBench::allreduce() {
-  constexpr std::size_t most_by_team = 65536;
+  constexpr std::size_t most_by_team = 65536, most_by_grid = 8192;
   report_.header("bytes", machine_.describe());
   for (const std::size_t bytes : sizes({8, 1024, 8192, 65536, 1048576, 16777216, 67108864})) {
     const std::size_t count = bytes / sizeof(double);
@@ -148,6 +148,10 @@ void GpuBench::allreduce() {
                by_kernel, [&](const gpu::Way& way) { return gpu::team_sums(world_, count, way); },
                [&](gpu::Peer& peer) { return peer.sums(count); }))
         all.push_back(std::move(other));
+      for (const gpu::Way& way : by_kernel) {
+        if (bytes > most_by_grid) break;
+        for (const char* how : {"grid", "barriers"}) all.push_back(gpu::grid_sums(world_, count, how, way));
+      }
       return all;
     };
     measure({.label = std::to_string(bytes), .layout = "block", .n = count, .bytes = bytes, .make = make});
@@ -239,7 +243,8 @@ Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
 
 std::string name_with_start(const gpu::Contender& who) {
   const std::string name = who.peer.empty() ? name_of(who) : fmt::format("{} {}", who.peer, who.protocol);
-  return fmt::format("{}, {}{}", name, who.start, who.scope == "grid" ? " (grid)" : "");
+  return fmt::format("{}, {}{}", name, who.start,
+                     who.scope.empty() || who.scope == "parts" ? "" : fmt::format(" ({})", who.scope));
 }
 
 void GpuBench::measure(const Case& one) {
