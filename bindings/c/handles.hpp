@@ -15,7 +15,7 @@
 
 namespace tca::c {
 
-enum class Kind : std::uint32_t { none, world, window, chain, halo, collective };
+enum class Kind : std::uint32_t { none, world, window, chain, halo, collective, fold };
 
 // A world is the program's own, or of World::run_threads, which lends it to the body.
 struct HeldWorld {
@@ -52,6 +52,12 @@ template <>
 struct HandleOf<tca_collective> {
   using Object = raw::Collective;
   static constexpr Kind kind = Kind::collective;
+};
+
+template <>
+struct HandleOf<tca_fold> {
+  using Object = Fold;
+  static constexpr Kind kind = Kind::fold;
 };
 
 static_assert(sizeof(void*) == 8, "handles are numbers of 64 bits");

@@ -152,6 +152,17 @@ module opentca_calls
   procedure(gives_address), bind(c, name='tca_collective_to') :: c_collective_to
   procedure(gives_address), bind(c, name='tca_collective_algorithm') :: c_collective_algorithm
   procedure(gives_address), bind(c, name='tca_collective_explain') :: c_collective_explain
+  procedure(of_handle), bind(c, name='tca_fold_free') :: c_fold_free
+  procedure(of_handle), bind(c, name='tca_fold_commit') :: c_fold_commit
+  procedure(of_handle), bind(c, name='tca_fold_start') :: c_fold_start
+  procedure(of_handle), bind(c, name='tca_fold_test') :: c_fold_test
+  procedure(of_handle), bind(c, name='tca_fold_wait') :: c_fold_wait
+  procedure(of_handle), bind(c, name='tca_fold_run') :: c_fold_run
+  procedure(of_seconds), bind(c, name='tca_fold_wait_for') :: c_fold_wait_for
+  procedure(of_stream), bind(c, name='tca_fold_start_on') :: c_fold_start_on
+  procedure(of_stream), bind(c, name='tca_fold_wait_on') :: c_fold_wait_on
+  procedure(of_stream), bind(c, name='tca_fold_run_on') :: c_fold_run_on
+  procedure(gives_address), bind(c, name='tca_fold_explain') :: c_fold_explain
 
   interface
     integer(c_int) function c_window_data(window, address) bind(c, name='tca_window_data')
@@ -431,6 +442,21 @@ module opentca_calls
       import
       type(c_ptr), value :: halo, window
       integer(c_int64_t), value :: offset
+    end function
+
+    integer(c_int) function c_fold_create(world, name, halo, options, fold) bind(c, name='tca_fold_create')
+      import
+      type(c_ptr), value :: world
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: halo
+      type(c_chain_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: fold
+    end function
+    integer(c_int) function c_fold_add(fold, window, offset, type, operation) bind(c, name='tca_fold_add')
+      import
+      type(c_ptr), value :: fold, window
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: type, operation
     end function
 
     integer(c_int) function c_collective_create(world, request, from, to, collective) &

@@ -39,6 +39,7 @@
 #include "grids.f90"
 #include "halos.f90"
 #include "collectives.f90"
+#include "folds.f90"
 
 #define ELEMENT real(real32)
 #define DATA_TYPE tca_float32
@@ -97,6 +98,7 @@ module opentca
   use opentca_grids
   use opentca_halos
   use opentca_collectives
+  use opentca_folds
   use opentca_real32
   use opentca_real64
   use opentca_int32

@@ -438,6 +438,31 @@ TCA_API tca_status tca_collective_run_on(tca_collective* collective, tca_stream 
 TCA_API tca_status tca_collective_algorithm(tca_collective* collective, const char** name);
 TCA_API tca_status tca_collective_explain(tca_collective* collective, const char** text);
 
+// ---- Folds
+
+typedef struct tca_fold tca_fold;
+
+/// What adds up, at the cells that they stand for, what the ghosts of a halo have gathered; see Fold.
+/// `options` may be NULL, and the halo need not be committed.
+TCA_API tca_status tca_fold_create(tca_world* world, const char* name, tca_halo* halo,
+                                   const tca_chain_options* options, tca_fold** fold);
+TCA_API tca_status tca_fold_free(tca_fold* fold);
+/// Adds a field of numbers of a tca_data_type, which begins at element `offset` of this rank's part of a
+/// window and is combined by a tca_reduce_op. An element may be several such numbers.
+TCA_API tca_status tca_fold_add(tca_fold* fold, tca_window* window, int64_t offset, int type, int operation);
+/// Collective.
+TCA_API tca_status tca_fold_commit(tca_fold* fold);
+/// These are as the calls of a chain; those that finish a step add what has arrived.
+TCA_API tca_status tca_fold_start(tca_fold* fold);
+TCA_API tca_status tca_fold_test(tca_fold* fold);
+TCA_API tca_status tca_fold_wait(tca_fold* fold);
+TCA_API tca_status tca_fold_wait_for(tca_fold* fold, double seconds);
+TCA_API tca_status tca_fold_run(tca_fold* fold);
+TCA_API tca_status tca_fold_start_on(tca_fold* fold, tca_stream stream);
+TCA_API tca_status tca_fold_wait_on(tca_fold* fold, tca_stream stream);
+TCA_API tca_status tca_fold_run_on(tca_fold* fold, tca_stream stream);
+TCA_API tca_status tca_fold_explain(tca_fold* fold, const char** text);
+
 #ifdef __cplusplus
 }
 #endif

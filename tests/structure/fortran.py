@@ -14,7 +14,7 @@ import sys
 source = pathlib.Path(sys.argv[1])
 NUMBERS = {"int": "integer(c_int)", "int64_t": "integer(c_int64_t)", "uint32_t": "integer(c_int32_t)", "size_t": "integer(c_size_t)"}
 NUMBERS |= {"double": "real(c_double)", "tca_status": "integer(c_int)"}
-HANDLES = {"void", "tca_world", "tca_window", "tca_chain", "tca_halo", "tca_collective"}
+HANDLES = {"void", "tca_world", "tca_window", "tca_chain", "tca_halo", "tca_collective", "tca_fold"}
 POINTERS = {"tca_stream": "type(c_ptr)", "tca_rank_body": "type(c_funptr)", "tca_combine": "type(c_funptr)"}
 ADDRESS = "type(c_ptr), value"
 

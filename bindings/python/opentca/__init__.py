@@ -30,6 +30,7 @@ from ._core import (
     Broadcast,
     Chain,
     Collective,
+    Fold,
     Grid,
     Halo,
     ReduceScatter,
@@ -44,8 +45,8 @@ from ._core import (
 from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
 
 __all__ = [
-    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "DeviceFailed", "Error", "Grid",
-    "Halo", "Incompatible", "InvalidArgument", "OutOfMemory", "RankLost", "ReduceScatter", "Refused", "Remote", "TimedOut",
+    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "DeviceFailed", "Error", "Fold",
+    "Grid", "Halo", "Incompatible", "InvalidArgument", "OutOfMemory", "RankLost", "ReduceScatter", "Refused", "Remote", "TimedOut",
     "Window", "World", "errors", "run_threads", "__version__",
 ]  # fmt: skip
 

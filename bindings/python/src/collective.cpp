@@ -71,15 +71,7 @@ tca::raw::Operation operation(nb::handle op, nb::handle dtype, const ElementType
                        "a reduction's op is a name, or a function of two arrays");
     return combiner(nb::borrow(op), nb::module_::import_("numpy").attr("dtype")(dtype), element.bytes);
   }
-  const std::string_view name = nb::borrow<nb::str>(op).c_str();
-  if (name == "sum") return tca::ReduceOp::sum;
-  if (name == "min") return tca::ReduceOp::min;
-  if (name == "max") return tca::ReduceOp::max;
-  if (name == "product") return tca::ReduceOp::product;
-  throw tca::Error(tca::Errc::invalid_argument,
-                   "a reduction's op is \"sum\", \"min\", \"max\" or \"product\", or a function of two "
-                   "arrays, and not \"" +
-                       std::string(name) + "\"");
+  return reduce_op(nb::borrow<nb::str>(op).c_str());
 }
 
 std::vector<std::int64_t> shape_of(nb::handle shape) {
@@ -244,6 +236,18 @@ auto bind_moving(nb::module_& module, const std::string& name, const char* text)
 }
 
 }  // namespace
+
+tca::ReduceOp reduce_op(std::string_view name) {
+  if (name == "sum") return tca::ReduceOp::sum;
+  if (name == "min") return tca::ReduceOp::min;
+  if (name == "max") return tca::ReduceOp::max;
+  if (name == "product") return tca::ReduceOp::product;
+  throw tca::Error(
+      tca::Errc::invalid_argument,
+      "a reduction's op is \"sum\", \"min\", \"max\" or \"product\", or for collectives a function of "
+      "two arrays, and not \"" +
+          std::string(name) + "\"");
+}
 
 void bind_collectives(nb::module_& module) {
   nb::class_<CollectiveObject>(module, "Collective", "What all collectives have in common.")

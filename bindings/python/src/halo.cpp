@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "chain.hpp"
+#include "collective.hpp"
 #include "steps.hpp"
 #include "window.hpp"
 #include "world.hpp"
@@ -25,6 +26,17 @@ class HaloObject final : public Member {
 
  private:
   Handle<tca::Halo> handle_;
+};
+
+class FoldObject final : public Member {
+ public:
+  FoldObject(std::shared_ptr<Place> place, tca::Fold fold)
+      : Member(std::move(place), Kind::step), handle_(std::move(fold)) {}
+  void drop() override { handle_.drop(); }
+  tca::Fold& step() { return present(*this, handle_, "fold"); }
+
+ private:
+  Handle<tca::Fold> handle_;
 };
 
 using Numbers = std::vector<std::int64_t>;
@@ -136,6 +148,53 @@ void make_halo(HaloObject* self, const WorldObject& world, const std::string& na
   new (self) HaloObject(world.place, std::move(halo));
 }
 
+template <class Object>
+void require_same_place(const char* call, Object& self, WindowObject& field) {
+  if (field.place() == self.place()) return;
+  throw tca::Error(
+      tca::Errc::invalid_argument,
+      std::string(call) + ": the window belongs to another world. A group sees one as World.view(window)");
+}
+
+void make_fold(FoldObject* self, const WorldObject& world, const std::string& name, HaloObject& halo,
+               bool guarded, std::optional<double> time_limit, std::string channel) {
+  tca::Fold fold(world.place->world(), name, halo.step(),
+                 chain_options(guarded, time_limit, std::move(channel)));
+  new (self) FoldObject(world.place, std::move(fold));
+}
+
+void bind_folds(nb::module_& module) {
+  auto fold = nb::class_<FoldObject>(
+      module, "Fold", "Adds what the ghosts of a halo have gathered to the cells that they stand for.");
+  fold.def("__init__", &make_fold, "world"_a, "name"_a, "halo"_a, nb::kw_only(), "guarded"_a = true,
+           "time_limit"_a = nb::none(), "channel"_a = "",
+           "Of the ghosts that `halo`, which need not be committed, would fill.")
+      .def(
+          "add",
+          [](nb::handle_t<FoldObject> self, WindowObject& field, std::int64_t offset, const std::string& op) {
+            auto& of = *nb::inst_ptr<FoldObject>(self);
+            require_same_place("Fold.add", of, field);
+            of.step().add(field.window(), field.element().type, offset, reduce_op(op));
+            return self;
+          },
+          "field"_a, "offset"_a = 0, "op"_a = "sum",
+          "Adds a field of numbers, which begins `offset` elements into the window. `op` is \"sum\", "
+          "\"min\", \"max\" "
+          "or \"product\".",
+          nb::sig("def add(self, field: Window, offset: int = 0, op: str = 'sum') -> Fold"))
+      .def(
+          "commit",
+          [](FoldObject& self) {
+            auto& step = self.step();
+            without_lock([&] { step.commit(); });
+          },
+          "Collective. Raises Refused, with the same message on every rank, where their fields differ.")
+      .def_prop_ro(
+          "bytes", [](FoldObject& self) { return self.step().bytes(); },
+          "The bytes of all fields that this rank sends in a step.");
+  bind_steps<FoldObject>(fold);
+}
+
 void require_cell(const tca::Halo& halo, const Numbers& cell) {
   if (cell.size() != halo.extents().size()) {
     throw tca::Error(tca::Errc::invalid_argument, "Halo.index: " + std::to_string(cell.size()) +
@@ -167,11 +226,7 @@ void bind_halos(nb::module_& module) {
           "add",
           [](nb::handle_t<HaloObject> self, WindowObject& field, std::int64_t offset) {
             auto& of = *nb::inst_ptr<HaloObject>(self);
-            if (field.place() != of.place()) {
-              throw tca::Error(
-                  tca::Errc::invalid_argument,
-                  "Halo.add: the window belongs to another world. A group sees one as World.view(window)");
-            }
+            require_same_place("Halo.add", of, field);
             of.step().add(field.window(), offset);
             return self;
           },
@@ -205,6 +260,7 @@ void bind_halos(nb::module_& module) {
           "cell"_a,
           "The offset of a cell in a field, in elements. The interior begins at 0, and -1 is a ghost.");
   bind_steps<HaloObject>(halo);
+  bind_folds(module);
 }
 
 }  // namespace opentca_python

@@ -28,6 +28,28 @@ class Patterns(unittest.TestCase):
 
         self.assertEqual(tca.run_threads(RANKS, body), [True] * RANKS)
 
+    def test_fold(self):
+        def body(world):
+            grid = tca.Grid(world.size, (world.size,), periodic=[True])
+            halo = tca.Halo(world, "ring", grid, (2,), width=[(0, 1)])
+            u = world.zeros(halo.extents, "i8")
+            peak = world.zeros(halo.extents, "f4")
+            fold = tca.Fold(world, "back", halo)
+            fold.add(u).add(peak, op="max").commit()
+            for step in range(3):
+                u[...] = [1, 2, 10 * world.rank + step]
+                peak[...] = [0.5, 0, world.rank]
+                fold.run()
+                before = (world.rank - 1) % world.size
+                self.assertEqual(u.array.tolist(), [1 + 10 * before + step, 2, 10 * world.rank + step])
+                self.assertEqual(peak.array.tolist(), [max(0.5, before), 0, world.rank])
+                world.barrier()
+            with self.assertRaises(ValueError):
+                tca.Fold(world, "other", halo).add(u, op="mean")
+            return fold.bytes
+
+        self.assertEqual(tca.run_threads(RANKS, body), [12] * RANKS)
+
     def test_grid(self):
         grid = tca.Grid(6, (0, 2), periodic=[True, False])
         self.assertEqual((grid.shape, grid.dims, grid.ranks), ((3, 2), 2, 6))

@@ -116,6 +116,63 @@ static tca_status exchange(tca_world* world, void* context) {
   return tca_window_free(u);
 }
 
+// Two numbers an element in a ring of single cells: each gathers the shares that its neighbours' ghosts of it
+// have.
+static tca_status fold(tca_world* world, void* context) {
+  (void)context;
+  const int periodic = 1;
+  const int64_t one = 1;
+  int64_t elements;
+  int me, ranks, shape;
+  TRY(tca_world_rank(world, &me));
+  TRY(tca_world_size(world, &ranks));
+  shape = ranks;
+  tca_grid grid;
+  tca_halo* halo;
+  tca_window* u;
+  tca_fold* back;
+  TRY(tca_grid_create(ranks, 1, &shape, &periodic, NULL, &grid));
+  TRY(tca_halo_create(world, "ring", &grid, &one, NULL, &halo));
+  TRY(tca_halo_elements(halo, &elements));
+  TRY(tca_window_create(world, elements, 2 * sizeof(int32_t), "u", &u));
+  TRY(tca_fold_create(world, "back", halo, NULL, &back));
+  REQUIRE(tca_fold_add(back, u, 0, TCA_INT32, 17) == TCA_INVALID_ARGUMENT, "17 is no operation");
+  TRY(tca_fold_add(back, u, 0, TCA_INT32, TCA_SUM));
+  TRY(tca_fold_commit(back));
+  TRY(tca_halo_free(halo));
+  for (int step = 1; step <= 3; ++step) {
+    int32_t field[3][2];  // the ghost below, the cell, and the ghost above
+    for (int i = 0; i < 3; ++i) {
+      field[i][0] = 100 * step + 10 * me + i;
+      field[i][1] = -field[i][0];
+    }
+    const int32_t below = 100 * step + 10 * ((me + ranks - 1) % ranks) + 2,
+                  above = 100 * step + 10 * ((me + 1) % ranks), sum = field[1][0] + below + above;
+    TRY(tca_window_write(u, 0, 3, field));
+    if (step == 2) {
+      TRY(tca_fold_start(back));
+      while (tca_fold_test(back) == TCA_UNFINISHED && tca_fold_wait_for(back, 0.001) == TCA_UNFINISHED) {
+      }
+      TRY(tca_fold_wait(back));
+    } else {
+      TRY(tca_fold_run(back));
+    }
+    TRY(tca_window_read(u, 0, 3, field));
+    REQUIRE(field[1][0] == sum && field[1][1] == -sum, "step %d: %d and %d, not %d", step, field[1][0],
+            field[1][1], sum);
+    REQUIRE(field[0][0] == 100 * step + 10 * me, "a ghost is %d now", field[0][0]);
+  }
+  REQUIRE(tca_fold_start_on(back, NULL) == TCA_INVALID_ARGUMENT, "there are no streams");
+  REQUIRE(tca_fold_wait_on(back, NULL) == TCA_INVALID_ARGUMENT, "there are no streams");
+  REQUIRE(tca_fold_run_on(back, NULL) == TCA_INVALID_ARGUMENT, "there are no streams");
+  const char* text;
+  TRY(tca_fold_explain(back, &text));
+  REQUIRE(text[0] != 0, "nothing is said of it");
+  TRY(tca_fold_free(back));
+  REQUIRE(tca_fold_start(back) == TCA_INVALID_ARGUMENT, "it was freed");
+  return tca_window_free(u);
+}
+
 // Grids know where ranks are.
 static tca_status grids(tca_world* world, void* context) {
   (void)world, (void)context;
@@ -142,5 +199,6 @@ int test_halos(way how) {
   array plane = {.dims = 2, .whole = {9, 7}, .periodic = {1, 0}, .width = {{1, 1}, {2, 1}}, .corners = 1};
   array box = {.dims = 3, .whole = {6, 6, 5}, .periodic = {0, 1, 1}, .width = {{1, 1}, {1, 1}, {1, 1}}};
   return run_ranks(how, 1, grids, NULL) && run_ranks(how, 2, exchange, &line) &&
-         run_ranks(how, 4, exchange, &plane) && run_ranks(how, 4, exchange, &box);
+         run_ranks(how, 4, exchange, &plane) && run_ranks(how, 4, exchange, &box) &&
+         run_ranks(how, 3, fold, NULL);
 }

@@ -1,6 +1,6 @@
 ! Ghosts against the function that the whole array is filled with.
 module test_halos
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use opentca
   use ranks
   implicit none
@@ -31,6 +31,55 @@ contains
     call run_ranks(2, exchange_line)
     call run_ranks(4, exchange_plane)
     call run_ranks(4, exchange_box)
+    call run_ranks(3, fold)
+  end subroutine
+
+  ! Each element of a ring gathers what its neighbours' ghosts of it have: sums of complex numbers, and the greatest.
+  subroutine fold(world, ierror)
+    type(tca_world), intent(in) :: world
+    integer, intent(out) :: ierror
+    type(tca_grid) :: grid
+    type(tca_halo) :: halo
+    type(tca_fold) :: back
+    type(tca_window) :: charges, peaks
+    complex(real64), pointer, contiguous :: charge(:)
+    integer(int32), pointer, contiguous :: peak(:)
+    integer :: me, ranks, below, above, step
+    logical :: finished
+
+    call tca_world_rank(world, me)
+    call tca_world_size(world, ranks)
+    below = modulo(me - 1, ranks)
+    above = modulo(me + 1, ranks)
+    call tca_grid_create(ranks, [ranks], grid, [.true.])
+    call tca_halo_create(world, 'ring', grid, [1], halo)
+    call tca_window_create(world, halo%lower(:1), halo%upper(:1), charge, charges, 'charge')  ! charge(0:2)
+    call tca_window_create(world, halo%lower(:1), halo%upper(:1), peak, peaks, 'peak')
+    call tca_fold_create(world, 'back', halo, back)
+    call tca_fold_add(back, charges, tca_float64)
+    call tca_fold_add(back, peaks, tca_int32, operation=tca_max)
+    call tca_fold_commit(back)
+    call tca_halo_free(halo)
+    do step = 1, 2
+      charge = [cmplx(10 * me, step, real64), cmplx(step, 1, real64), cmplx(me, -step, real64)]
+      peak = [10 * me + step, 5, 20 * me]
+      if (step == 1) then
+        call tca_fold_run(back)
+      else
+        call tca_fold_start(back)
+        finished = .false.
+        do while (.not. finished)
+          call tca_fold_test(back, finished)
+        end do
+        call tca_fold_wait(back)
+      end if
+      call require(charge(1) == cmplx(step + below + 10 * above, 1, real64), 'another charge')
+      call require(peak(1) == max(5, 20 * below, 10 * above + step), 'another peak')
+    end do
+    call tca_fold_free(back)
+    call tca_window_free(peaks)
+    call tca_window_free(charges)
+    ierror = tca_ok
   end subroutine
 
   subroutine exchange_line(world, ierror)
