@@ -216,7 +216,8 @@ class BlockTeam {
 
 /// Every thread of every block of a cooperative launch makes every call, and every rank launches the same
 /// number of blocks, up to those that the team was made for. Calls return false, on every thread, once a rank
-/// has not come within the time limit or the world has met an error, and at once in a grid of more blocks.
+/// has not come within the time limit or the world has met an error, and at once in a grid of more blocks, of
+/// which World::check tells.
 ///
 /// Blocks find that out one by one: the call that one gives up in may succeed on another. So a kernel that
 /// has barriers of its grid besides, such as those of a GridChain, has every block come to the next one
@@ -227,7 +228,11 @@ class GridTeam {
       : team_(team),
         group_(device::block_number(), device::blocks_in_grid()),
         step_(team.step[1]),
-        good_(group_.parts() <= team.max_blocks) {}
+        good_(group_.parts() <= team.max_blocks) {
+    if (good_ || group_.part() != 0 || group_.lane() != 0) return;
+    device::store_relaxed(team.limits.waiting + size() + 1, group_.parts());
+    device::end_wait_in_vain(team.limits);
+  }
   GridTeam(const GridTeam&) = delete;
   __device__ ~GridTeam() {
     // By then every block has read the step, or else none has made a call.

@@ -278,6 +278,20 @@ TEST_P(GpuColl, GridsSum) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, GpuColl, testing::Values(1, 2, 4));
 
+TEST(GpuCollErrors, SayThatAGridHasTooManyBlocks) {
+  const std::string failure = thread_ranks("cuda")->run(1, [](World& world) {
+    const OnStream on;
+    const Team team = world.team("small", 1, 2);
+    const Window<unsigned> cells = world.window<unsigned>(6), wrong = world.window<unsigned>(1);
+    ok(run_grid_sums(team.device(), 3, 32, 1, 1, cells.data(), wrong.data(), on.stream()));
+    ok(cudaStreamSynchronize(on.stream()));
+    world.check();
+  });
+  EXPECT_NE(failure.find("a kernel of 3 blocks sums by team 'small', which was made for 2"),
+            std::string::npos)
+      << failure;
+}
+
 TEST(GpuCollErrors, RefuseTeamsOfDifferentSizes) {
   const std::string failure =
       thread_ranks("cuda")->run(2, [](World& world) { (void)world.team("t", 1, world.rank()); });

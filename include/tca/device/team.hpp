@@ -25,7 +25,8 @@ struct DeviceTeam {
   device::Word* raised = nullptr;       ///< here, by rank: the count of signals from it
   device::Word* sent = nullptr;         ///< by rank: how many signals this one has raised there
   device::Word* seen = nullptr;         ///< by rank: how many of its signals this one has waited for
-  /// Its `waiting` has one word more, at the end: the rank whose signal did not come, counted from 1.
+  /// Its `waiting` has two words more, at the end: the rank whose signal did not come, counted from 1, and the
+  /// number of blocks of a grid that has more than `max_blocks`.
   device::WaitLimits limits;
 };
 

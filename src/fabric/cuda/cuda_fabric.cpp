@@ -114,6 +114,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
 
  private:
   TimeoutReport who_is_late(Word id) const;
+  void check_grid(Word id) const;
   void check_refusal();
   std::string describe_target(const device::Refusal& put) const;
 
@@ -237,6 +238,7 @@ void CudaFabric::check() {
   engine_.check_launches();
   const Word id = device::load_relaxed(&inbox_.gave_up());
   if (id == 0) return;
+  check_grid(id);
   const TimeoutReport late = who_is_late(id);
   for (const int rank : late.ranks) {
     if (const std::optional<control::Loss> loss = control_.lost(rank))
@@ -262,6 +264,19 @@ TimeoutReport CudaFabric::who_is_late(Word id) const {
   if (found == runner_.programs.end()) return {"a chain, team or collective that is destroyed", {}};
   const LatestWait late = found->second->late();
   return TimeoutReport::of_chain(found->second->name(), late.step, late.ranks);
+}
+
+// Throws where a team's grid had more blocks than there is room for.
+void CudaFabric::check_grid(Word id) const {
+  const auto found = teams_.find(id);
+  if (found == teams_.end() || found->second->excess_blocks() == 0) return;
+  const CudaTeam& team = *found->second;
+  control_.trouble = {fmt::format("its kernel had too many blocks for team '{}'", team.name())};
+  base::fail(
+      Errc::invalid_argument, {.rank = control_.rank()},
+      "rank {}: a kernel of {} blocks sums by team '{}', which was made for {}; World::team takes the most "
+      "blocks of any grid",
+      control_.rank(), team.excess_blocks(), team.name(), team.view.max_blocks);
 }
 
 void CudaFabric::check_refusal() {

@@ -68,7 +68,7 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   const Word* ranks = nullptr;
   const auto places = control.make_together(fmt::format("creation of team '{}'", name), [&] {
     require_words(name, size, max_values, max_blocks);
-    waiting = team->room.take_words(size + 1);
+    waiting = team->room.take_words(size + 2);
     ranks = team->room.take_ranks(members.ranks());
     mine.packets = team->room.take(packet_count(size, max_values, max_blocks) * sizeof(device::Packet));
     mine.raised = team->room.take((3 * size + 2) * sizeof(Word));
