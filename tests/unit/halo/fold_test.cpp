@@ -3,6 +3,9 @@
 #include <array>
 #include <complex>
 
+#include "base/combine.hpp"
+#include "halo/cell_table.hpp"
+#include "halo/rows.hpp"
 #include "messages.hpp"
 #include "tca/tca.hpp"
 
@@ -101,6 +104,40 @@ TEST(Fold, RefusesRanksThatAddOtherFields) {
               "sum of float32, window 'v' for the min of float32; every rank adds the same windows in the "
               "same order");
   }
+}
+
+// Kernels go by a table of cells, and come to the same bits as the host does face after face.
+TEST(Fold, KernelsCombineAsTheHostDoes) {
+  const Layout faces[]{subarray({4, 5, 6}, {1, 1, 1}, {2, 3, 1}), subarray({4, 5, 6}, {1, 1, 1}, {1, 3, 4}),
+                       subarray({4, 5, 6}, {1, 1, 4}, {2, 3, 1}), subarray({4, 5, 6}, {1, 1, 1}, {1, 1, 1}),
+                       subarray({4, 5, 6}, {2, 1, 1}, {1, 3, 4})};
+  constexpr std::size_t numbers = 2;  // of an element
+  std::vector<double> by_host(4 * 5 * 6 * numbers), staged;
+  for (std::size_t i = 0; i < by_host.size(); ++i) by_host[i] = 1.0 / static_cast<double>(i + 3);
+  std::vector<double> by_kernel = by_host;
+  halo::CellTable table;
+  const base::CombineRows combine = base::combine_rows(DataType::float64, ReduceOp::sum);
+  for (const Layout& face : faces) {
+    const std::size_t first = staged.size(), elements = static_cast<std::size_t>(face.elements());
+    for (std::size_t i = 0; i < elements * numbers; ++i)
+      staged.push_back(0.1 * static_cast<double>(first + i));
+    table.add(face, static_cast<std::int64_t>(first / numbers));
+    const double* from = staged.data() + first;
+    halo::for_each_rows(face, [&](std::int64_t at, std::int64_t rows, std::int64_t pitch) {
+      const auto run = static_cast<std::size_t>(face.run()) * numbers, count = static_cast<std::size_t>(rows);
+      combine(by_host.data() + static_cast<std::size_t>(at) * numbers,
+              static_cast<std::size_t>(pitch) * numbers, from, count, run);
+      from += count * run;
+    });
+  }
+  const std::vector<std::uint64_t> words = table.words();
+  DeviceFold view = table.view(words.data());
+  EXPECT_EQ(view.count, 24u);  // cells that a face has, each once
+  view.into = reinterpret_cast<std::byte*>(by_kernel.data());
+  view.from = reinterpret_cast<const std::byte*>(staged.data());
+  view.numbers = numbers;
+  for (std::uint64_t thread = 0; thread < 7; ++thread) device::fold_cells<double>(view, thread, 7, Sum());
+  EXPECT_EQ(by_kernel, by_host);
 }
 
 // A counted put has one length.
