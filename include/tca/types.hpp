@@ -1,5 +1,5 @@
 /// @file
-/// Element types, reductions and kinds of collectives, as programs, fabrics and kernels name them.
+/// Element types, reductions, kinds of collectives and the slots of notices, as programs, fabrics and kernels name them.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +42,10 @@ enum class CollectiveKind : std::uint8_t {
   reduce_scatter,
   all_to_all
 };
+
+/// The slots in which a rank keeps the notices of another one (tca/post.hpp), and how many different tags may wait in
+/// each at once.
+inline constexpr int notice_slots = 256, notice_tags = 8;
 
 /// Returns the DataType of a C++ type. Integers of the same size and signedness, such as long and long long
 /// on Linux, have the same one.

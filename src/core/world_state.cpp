@@ -5,6 +5,7 @@
 #include "base/fail.hpp"
 #include "boot/over_mpi.hpp"
 #include "control/group_control.hpp"
+#include "core/posting.hpp"
 #include "core/window_state.hpp"
 #include "route/hardware.hpp"
 #include "route/tuning.hpp"
@@ -253,6 +254,17 @@ std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>
       shared_from_this(), id, std::make_shared<Memories>(std::move(memories)), window->element_bytes());
   windows_[id] = {view, &intern(window->title())};
   return view;
+}
+
+Posting& WorldState::posting() {
+  if (root_ != nullptr) {
+    base::fail(
+        Errc::invalid_argument, {.rank = rank()},
+        "posts, regions and notices of a group: they belong to the world around it; make them with that "
+        "world, and name ranks by its numbers");
+  }
+  if (posting_ == nullptr) posting_ = std::make_shared<Posting>(*this);
+  return *posting_;
 }
 
 int WorldState::sub_cluster_count() const {

@@ -26,6 +26,8 @@
 
 namespace tca::core {
 
+class Posting;
+
 // What a rank asks for when a window is made.
 struct WindowRequest {
   std::int64_t elements = 0;
@@ -80,6 +82,9 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // Groups share those of their world, since signals of one may overtake puts of another.
   DeferredSteps& deferred_steps() { return root().deferred_steps_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+
+  // Returns what this rank has for posts. Throws Error{invalid_argument} where the world carries none.
+  Posting& posting();
 
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls
   // it.
@@ -199,6 +204,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   std::map<std::vector<int>, std::uint32_t> groups_;  // of the root: how many were made of these ranks
   std::map<std::uint32_t, Known> windows_;            // those that some rank may still have a handle of
   Reclaimer reclaimer_{*connections_.control};
+  std::shared_ptr<Posting> posting_;  // null before the first call
 };
 
 // Returns the time limit, capped to what a clock that counts nanoseconds can wait for. Throws

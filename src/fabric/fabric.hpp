@@ -9,7 +9,7 @@
 // pure virtual functions. Every other function has a default, and follows a line that says which fabrics
 // override it. What only some fabrics have to say is a role of its own, which they hand out: pricing.hpp (times
 // and room, for the route), messages.hpp (what moves only when the rank polls), device.hpp and accelerator.hpp
-// (GPUs).
+// (GPUs), posting.hpp (puts that one rank makes by itself).
 //
 // Ownership: the world owns its fabrics; the caller of `expose` and `offer` owns what they return. A
 // program is destroyed before the memories that it moves, and both before their fabric; Fabric::quiesce comes
@@ -50,6 +50,7 @@ namespace tca::fabric {
 class Accelerator;
 class AcceleratorProgram;
 class Messages;
+class Poster;
 
 // A window as one rank has it: its own part, and the access to the parts of the others.
 class Memory {
@@ -274,6 +275,10 @@ class Fabric {
   // A fabric overrides this where steps can be ordered on streams. Throws the error of such a step, if there is
   // one. Makes no system call and does not block.
   virtual void check() {}
+
+  // A fabric overrides this where it carries posts (posting.hpp); null where it does not. The object lives as long as
+  // the fabric.
+  virtual Poster* poster() { return nullptr; }
 };
 
 }  // namespace tca::fabric

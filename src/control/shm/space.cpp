@@ -72,6 +72,7 @@ class ThreadSpace final : public Space {
     return {reinterpret_cast<std::byte*>(token.handle), token.bytes, false};
   }
 
+  bool attaches_alone() const override { return true; }
   bool reaches_existing() const override { return true; }
   Mapping adopt(std::byte* data, std::size_t bytes, Token& token) const override {
     token = {.handle = reinterpret_cast<std::int64_t>(data), .bytes = bytes};
@@ -121,6 +122,7 @@ class ProcessSpace final : public Space {
     return passing_->pass(members, static_cast<int>(own.handle), reach, what);
   }
 
+  bool attaches_alone() const override { return !passing_; }
   bool reaches_existing() const override { return false; }
   Mapping adopt(std::byte*, std::size_t, Token&) const override { return {}; }
 
@@ -188,12 +190,17 @@ int reserve_pages(int fd, std::size_t bytes) {
 }
 
 int make_pages(std::byte* data, std::size_t bytes) {
+  if (const int error = populate(data, bytes)) return error;
+  std::memset(data, 0, bytes);
+  return 0;
+}
+
+int populate([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page;
   if (madvise(data - before, before + bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
 #endif
-  std::memset(data, 0, bytes);
   return 0;
 }
 

@@ -70,6 +70,9 @@ int reserve_pages(int fd, std::size_t bytes);
 // Before Linux 5.14 it cannot fail, and a page that the system does not have ends the process.
 int make_pages(std::byte* data, std::size_t bytes);
 
+// Makes sure that all pages of a part of sparse memory are there, and leaves what is in them. Returns as `make_pages`.
+int populate(std::byte* data, std::size_t bytes);
+
 // Gives the whole pages in a part of sparse memory back to the system. They are there again, zeroed, when
 // somebody touches them.
 void drop_pages(std::byte* data, std::size_t bytes);
@@ -92,13 +95,16 @@ class Space {
   virtual std::vector<File> pass(const control::Members& members, const Token& own, const Reach& reach,
                                  std::string_view what);
 
+  // Returns whether a rank can attach to a region by its token alone, without the owner.
+  virtual bool attaches_alone() const = 0;
+
   // Returns whether others can attach to memory that this rank already has.
   virtual bool reaches_existing() const = 0;
 
   // Returns a mapping of such memory, which nobody unmaps.
   virtual Mapping adopt(std::byte* data, std::size_t bytes, Token& token) const = 0;
 
-  // Called once every rank has attached: from then on nobody can.
+  // Called once every rank has attached, or nobody is to any more: from then on nobody can.
   virtual void seal(const Token& token) = 0;
 
   static std::unique_ptr<Space> of_threads();

@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t inbox_bytes = std::size_t{1} << 30, window_bytes = std::size_t{512} << 20;
 constexpr std::size_t lane_bytes = 4 * cache_line;
 
+// The first line is the probe, and the board for posts follows.
+std::size_t front_bytes(int ranks) { return cache_line + PostBoard::bytes(static_cast<std::size_t>(ranks)); }
+
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
@@ -46,7 +49,7 @@ Inbox::Inbox(Space& space, control::Control& control, const Reach& reach)
           std::make_shared<Views>(allocate_all(space, control::Members(control), inbox_bytes + window_bytes,
                                                Backing::sparse, reach, "start-up (inboxes)"))),
       lanes_(static_cast<std::size_t>(control.size())),
-      lines_(cache_line, inbox_bytes - cache_line),  // the first line is the probe
+      lines_(front_bytes(control.size()), inbox_bytes - front_bytes(control.size())),
       windows_(inbox_bytes, window_bytes) {}
 
 std::uint64_t Inbox::take_lines(std::size_t bytes) {

@@ -1,5 +1,5 @@
 // An Inbox is the memory into which other ranks write what is meant for this one: signals, rings for staged
-// puts, and small windows.
+// puts, small windows, and what posts need.
 //
 // Everybody maps it once, at start-up. A window that lies in it costs no mapping, of which a process may have
 // only so many: 16 ranks with a mapping for each part of each window would have 4,000 windows.
@@ -24,6 +24,7 @@
 #include "control/control.hpp"
 #include "control/shm/space.hpp"
 #include "fabric/shm/exchange.hpp"
+#include "fabric/shm/post_board.hpp"
 
 namespace tca::shm {
 
@@ -87,6 +88,9 @@ class Inbox {
 
   // Returns a signal in a rank's inbox that no chain uses.
   Signal& probe(int rank) const { return *reinterpret_cast<Signal*>(at(rank, 0)); }
+
+  // Returns what a rank's inbox holds for posts.
+  PostBoard& post_board(int rank) const { return *reinterpret_cast<PostBoard*>(at(rank, cache_line)); }
 
   std::byte* at(int rank, std::uint64_t offset) const {
     return (*views_)[static_cast<std::size_t>(rank)].data() + offset;

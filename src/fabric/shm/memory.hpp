@@ -1,6 +1,7 @@
 // The memory of a window on shm: every rank's part, mapped into this process.
 #pragma once
 
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -15,10 +16,14 @@ namespace tca::shm {
 // This rank's part of a window before the others know of it.
 class OwnPart {
  public:
-  // Takes zeroed memory, or what is `existing`. Where there is too little, the token has the error.
-  OwnPart(Space& space, Inbox& inbox, std::size_t bytes, std::byte* existing) : inbox_(inbox) {
+  // Takes zeroed memory, or what is `existing`. Where there is too little, the token has the error. Large parts have
+  // a mapping of their own, unless all are to be `in_inbox`.
+  OwnPart(Space& space, Inbox& inbox, std::size_t bytes, std::byte* existing, bool in_inbox = false)
+      : inbox_(inbox) {
     if (existing != nullptr) {
       mapping_ = space.adopt(existing, bytes, token_);
+    } else if (in_inbox) {
+      if (bytes > 0 && !take_of_inbox(bytes)) token_ = {.error = ENOMEM, .bytes = bytes};
     } else if (bytes > Inbox::small_window || (bytes > 0 && !take_of_inbox(bytes))) {
       mapping_ = space.allocate(bytes + lead, Backing::committed, token_);
       token_.begin = lead;

@@ -13,6 +13,7 @@
 #include "fabric/shm/compile.hpp"
 #include "fabric/shm/exchange.hpp"
 #include "fabric/shm/memory.hpp"
+#include "fabric/shm/poster.hpp"
 #include "fabric/shm/probe.hpp"
 #include "fabric/shm/program.hpp"
 
@@ -96,6 +97,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
         reach_(reached_from(control.rank(), places)),
         inbox_(*space_, control, reach_),
         runner_(inbox_),
+        poster_(control, *space_, inbox_),
         cache_line_transfer_ns_(measure_crossing_ns(inbox_, control, places)) {}
 
   std::string_view name() const override { return "shm"; }
@@ -123,6 +125,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
 
   void trace_to(base::Trace* trace) override { runner_.trace = trace; }
   void progress() override { runner_.progress(); }
+  fabric::Poster* poster() override { return &poster_; }
 
  private:
   void agree_on_window(const fabric::WindowSpec& window) const;
@@ -140,6 +143,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   Inbox inbox_;
   Shapes shapes_;
   Runner runner_;
+  ShmPoster poster_;
   double cache_line_transfer_ns_;
 };
 

@@ -43,6 +43,7 @@ class MixedFabric final : public fabric::Fabric {
   }
   void trace_to(base::Trace* trace) override { inner_->trace_to(trace); }
   void progress() override { inner_->progress(); }
+  fabric::Poster* poster() override { return inner_->poster(); }
 
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
     return std::make_unique<MixedOffer>(*inner_, share, mixed(share.number, share.outgoing),

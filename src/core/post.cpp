@@ -1,0 +1,348 @@
+#include "tca/post.hpp"
+
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "base/layout/shape.hpp"
+#include "base/waited.hpp"
+#include "core/posting.hpp"
+#include "core/wait.hpp"
+#include "core/words.hpp"
+#include "tca/world.hpp"
+
+namespace tca {
+
+namespace core {
+
+namespace {
+
+// Returns the bytes from the beginning of a side to its first element. Throws Error{invalid_argument} where the layout
+// does not lie within the side's `have` bytes.
+std::int64_t first_byte(const char* side, std::int64_t at, const Layout& layout, std::size_t element_bytes,
+                        std::size_t have) {
+  std::int64_t end = 0;
+  const auto room = static_cast<std::int64_t>(have / element_bytes);
+  if (at < 0 || __builtin_add_overflow(at, layout.end(), &end) || end > room) {
+    base::fail(Errc::invalid_argument,
+               "a {} at element {} of the {} ends outside of it; it has {} of {} bytes", layout.describe(),
+               at, side, count_in_words(room), element_bytes);
+  }
+  return (at + layout.first()) * static_cast<std::int64_t>(element_bytes);
+}
+
+}  // namespace
+
+class RegionState {
+ public:
+  RegionState(World& world, std::int64_t bytes, void* existing, bool registers)
+      : world_(WorldState::of(world).shared_from_this()) {
+    Posting& posting = world_->posting();
+    try {
+      make(posting, bytes, static_cast<std::byte*>(existing), registers);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("a region of rank {}: {}", world_->rank(), error.what()),
+                  error.fields())
+          .with({.rank = world_->rank()});
+    }
+  }
+  RegionState(const RegionState&) = delete;
+  // The first fabric has the memory.
+  ~RegionState() {
+    while (!regions_.empty()) regions_.pop_back();
+  }
+
+  std::byte* data() const { return regions_.front()->data(); }
+  std::size_t bytes() const { return bytes_; }
+  const RegionToken& token() const { return token_; }
+
+ private:
+  void make(const Posting& posting, std::int64_t bytes, std::byte* existing, bool registers) {
+    if (bytes < 1) base::fail(Errc::invalid_argument, "{} bytes cannot be; a region has one or more", bytes);
+    if (registers && existing == nullptr)
+      base::fail(Errc::invalid_argument, "no memory is given; leave the pointer out to have it allocated");
+    bytes_ = static_cast<std::size_t>(bytes);
+    std::vector<fabric::RegionName> names;
+    for (std::size_t f = 0; f < posting.fabrics(); ++f) {
+      regions_.push_back(posting.poster(f).expose_alone(bytes_, existing));
+      existing = regions_.back()->data();
+      names.push_back(regions_.back()->name());
+    }
+    token_ = Posting::token_of(world_->rank(), bytes_, names);
+  }
+
+  std::shared_ptr<WorldState> world_;
+  std::size_t bytes_ = 0;
+  std::vector<std::unique_ptr<fabric::OwnRegion>> regions_;  // by fabric
+  RegionToken token_;
+};
+
+class PostState {
+ public:
+  PostState(World& world, std::string name)
+      : world_(WorldState::of(world).shared_from_this()),
+        posting_(world_->posting()),
+        name_(std::move(name)) {}
+
+  void put(const RegionToken& token, std::int64_t at, const Layout& to_layout, const std::byte* from,
+           std::int64_t elements, const Layout& from_layout, std::size_t element_bytes) {
+    named("put", [&] {
+      require_rest();
+      std::int64_t bytes = 0;
+      if (elements < 0 || element_bytes == 0 ||
+          __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes), &bytes)) {
+        base::fail(Errc::invalid_argument, "a source of {} elements of {} bytes cannot be", elements,
+                   element_bytes);
+      }
+      const std::shared_ptr<const Attached> to = posting_.attach(token);
+      const std::int64_t to_offset = first_byte("region", at, to_layout, element_bytes, to->bytes);
+      const std::int64_t from_offset =
+          first_byte("source", 0, from_layout, element_bytes, static_cast<std::size_t>(bytes));
+      const base::Shape shape = base::pair_up(to_layout, from_layout, element_bytes);
+      if (shape.bytes() == 0) return;
+      program(to->fabric).put(*to->region, static_cast<std::uint64_t>(to_offset), from + from_offset, shape);
+      if (targets_.empty() || targets_.back() != to) targets_.push_back(to);
+    });
+  }
+
+  void notify(int rank, int slot, std::uint32_t tag) {
+    named("notify", [&] {
+      require_rest();
+      posting_.check_rank("a notice", rank);
+      Posting::check_slot("a notice", slot);
+      program(posting_.fabric_to(rank)).notify(rank, slot, tag);
+    });
+  }
+
+  void clear() {
+    named("clear", [&] { require_rest(); });
+    programs_.clear();
+    targets_.clear();
+  }
+
+  void start() {
+    named("start", [&] {
+      require_rest();
+      for (auto& [fabric, program] : programs_) program->start();
+      running_ = true;
+    });
+  }
+
+  bool test() {
+    bool left = false;
+    named("test", [&] { left = has_left(); });
+    if (!left) world_->progress_while_waiting();
+    return left;
+  }
+
+  void wait() {
+    named("wait", [&] { await("until its sources may be overwritten", [&] { return has_left(); }); });
+  }
+
+  void flush() {
+    named("flush", [&] {
+      await("until everything is in place", [&] {
+        bool landed = has_left();
+        for (auto& [fabric, program] : programs_) landed &= program->has_landed();
+        return landed;
+      });
+    });
+  }
+
+  std::string title() const { return name_.empty() ? "a post" : fmt::format("post '{}'", name_); }
+
+ private:
+  class Waiting final : public control::Wait {
+   public:
+    Waiting(const PostState& post, std::string what) : post_(post), what_(std::move(what)) {}
+    std::string what() const override { return fmt::format("{} ({})", post_.title(), what_); }
+    ErrorFields about() const override {
+      ErrorFields about{.rank = post_.world_->rank()};
+      for (const auto& [fabric, program] : post_.programs_)
+        for (const int rank : program->missing()) about.missing.push_back(rank);
+      return about;
+    }
+
+   private:
+    const PostState& post_;
+    std::string what_;
+  };
+
+  // Puts the call and the post in front of what it throws.
+  template <class Call>
+  void named(const char* call, const Call& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      // Errors of a wait name the post already.
+      if (error.code() == Errc::timed_out) throw;
+      throw Error(error.code(), fmt::format("{} of {}: {}", call, title(), error.what()), error.fields())
+          .with({.rank = world_->rank()});
+    }
+  }
+
+  void require_rest() {
+    if (!has_left()) base::fail(Errc::invalid_argument, "it is under way; wait for it first");
+  }
+
+  bool has_left() {
+    if (!running_) return true;
+    bool left = true;
+    for (auto& [fabric, program] : programs_) left &= program->has_left();
+    running_ = !left;
+    return left;
+  }
+
+  template <class Done>
+  void await(const char* what, const Done& is_done) {
+    if (is_done()) return;
+    wait_until(
+        *world_, Waiting(*this, what), no_limit,
+        ", which takes nothing; does it call the library? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)",
+        is_done);
+  }
+
+  fabric::PostProgram& program(std::size_t fabric) {
+    std::unique_ptr<fabric::PostProgram>& program = programs_[fabric];
+    if (program == nullptr) program = posting_.poster(fabric).make_post();
+    return *program;
+  }
+
+  std::shared_ptr<WorldState> world_;
+  Posting& posting_;
+  std::string name_;
+  std::vector<std::shared_ptr<const Attached>> targets_;                  // keeps the regions of its puts
+  std::map<std::size_t, std::unique_ptr<fabric::PostProgram>> programs_;  // by fabric
+  bool running_ = false;
+};
+
+class NoticesState {
+ public:
+  explicit NoticesState(World& world)
+      : world_(WorldState::of(world).shared_from_this()), posting_(world_->posting()) {}
+
+  bool wait_for(const Notice& notice, std::chrono::nanoseconds at_most) {
+    const Waiting waiting(*this, notice);
+    check(notice);
+    fabric::Poster& poster = poster_of(notice.source);
+    return wait_until(*world_, waiting, at_most,
+                      ", which has not raised it; has it started its post? (time limit: WorldOptions or "
+                      "OPENTCA_TIME_LIMIT)",
+                      [&] { return poster.take(notice.source, notice.slot, notice.tag); });
+  }
+
+  bool test(const Notice& notice) {
+    check(notice);
+    return look(notice,
+                [&] { return poster_of(notice.source).take(notice.source, notice.slot, notice.tag); });
+  }
+
+  std::optional<Notice> test_any(int source, int slot) {
+    Notice notice{source, slot, 0};
+    check(notice);
+    const bool come = look(notice, [&] {
+      const std::optional<std::uint32_t> tag = poster_of(source).take_any(source, slot);
+      if (tag) notice.tag = *tag;
+      return tag.has_value();
+    });
+    return come ? std::optional(notice) : std::nullopt;
+  }
+
+ private:
+  class Waiting final : public control::Wait {
+   public:
+    Waiting(const NoticesState& notices, const Notice& notice) : notices_(notices), notice_(notice) {}
+    std::string what() const override {
+      return fmt::format("a wait for a notice in slot {} with tag {}", notice_.slot, notice_.tag);
+    }
+    ErrorFields about() const override {
+      return {.rank = notices_.world_->rank(), .missing = {notice_.source}};
+    }
+
+   private:
+    const NoticesState& notices_;
+    const Notice& notice_;
+  };
+
+  fabric::Poster& poster_of(int source) const { return posting_.poster(posting_.fabric_to(source)); }
+
+  void check(const Notice& notice) const {
+    posting_.check_rank("a notice", notice.source);
+    Posting::check_slot("a notice", notice.slot);
+  }
+
+  // A program may look over and over for what never comes, without a time limit, but not from a rank that is lost.
+  template <class Take>
+  bool look(const Notice& notice, const Take& take) {
+    bool come = take();
+    if (come) return true;
+    world_->progress_while_waiting();
+    if (looks_.go_round(0)) check_missing(*world_, Waiting(*this, notice), [&] { return come = take(); });
+    return come;
+  }
+
+  std::shared_ptr<WorldState> world_;
+  Posting& posting_;
+  base::TestLoop looks_;
+};
+
+}  // namespace core
+
+int RegionToken::rank() const { return core::Posting::owner_and_bytes(*this).first; }
+std::size_t RegionToken::bytes() const { return core::Posting::owner_and_bytes(*this).second; }
+
+Region::Region(World& world, Count bytes)
+    : state_(std::make_unique<core::RegionState>(world, bytes.value(), nullptr, false)) {}
+Region::Region(World& world, void* memory, Count bytes)
+    : state_(std::make_unique<core::RegionState>(world, bytes.value(), memory, true)) {}
+Region::Region(Region&&) noexcept = default;
+Region& Region::operator=(Region&&) noexcept = default;
+Region::~Region() = default;
+
+std::byte* Region::data() const { return state().data(); }
+std::size_t Region::size() const { return state().bytes(); }
+RegionToken Region::token() const { return state().token(); }
+
+Post::Post(World& world, std::string name)
+    : state_(std::make_unique<core::PostState>(world, std::move(name))) {}
+Post::Post(Post&&) noexcept = default;
+Post& Post::operator=(Post&&) noexcept = default;
+Post::~Post() = default;
+
+Post& Post::put_untyped(const RegionToken& to, Count at, const Layout& to_layout, const void* from,
+                        Count elements, const Layout& from_layout, std::size_t element_bytes) {
+  state().put(to, at.value(), to_layout, static_cast<const std::byte*>(from), elements.value(), from_layout,
+              element_bytes);
+  return *this;
+}
+
+Post& Post::notify(int rank, int slot, std::uint32_t tag) {
+  state().notify(rank, slot, tag);
+  return *this;
+}
+
+Post& Post::clear() {
+  state().clear();
+  return *this;
+}
+
+void Post::start() { state().start(); }
+bool Post::test() { return state().test(); }
+void Post::wait() { state().wait(); }
+void Post::flush() { state().flush(); }
+
+Notices::Notices(World& world) : state_(std::make_unique<core::NoticesState>(world)) {}
+Notices::Notices(Notices&&) noexcept = default;
+Notices& Notices::operator=(Notices&&) noexcept = default;
+Notices::~Notices() = default;
+
+void Notices::wait(const Notice& notice) { state().wait_for(notice, core::no_limit); }
+bool Notices::wait_for(const Notice& notice, std::chrono::nanoseconds duration) {
+  return state().wait_for(notice, duration);
+}
+bool Notices::test(const Notice& notice) { return state().test(notice); }
+std::optional<Notice> Notices::test_any(int source, int slot) { return state().test_any(source, slot); }
+
+}  // namespace tca

@@ -1,0 +1,49 @@
+#include "core/wait.hpp"
+
+#include "base/fail.hpp"
+#include "base/poll.hpp"
+
+namespace tca::core {
+
+// What the rank has sent before it was lost may still have come.
+void check_missing(WorldState& world, const control::Wait& wait, const std::function<bool()>& is_done) {
+  const ErrorFields about = wait.about();
+  for (const int rank : about.missing) {
+    const std::optional<control::Loss> loss = world.control().lost(rank);
+    if (!loss) continue;
+    if (is_done()) return;
+    world.control().fail_lost(rank, *loss, fmt::format("waiting for it in {}", wait.what()), about);
+  }
+}
+
+bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanoseconds at_most,
+                std::string_view what_to_do, const std::function<bool()>& is_done) {
+  if (is_done()) return true;
+  control::Control& control = world.control();
+  const std::chrono::duration<double> begin = control.now();
+  const auto is_over = [&] { return at_most <= control.now() - begin; };
+  while (control.wait_turn(wait, at_most)) {
+    if (is_done()) return true;
+    if (is_over()) return false;
+  }
+  // Chains of this rank may owe something to the very rank that it waits for. An occasional call is enough as long as
+  // what it waits for is probably under way.
+  constexpr unsigned polls_between_progress = 16;
+  base::Poll poll(control.cores());
+  bool done = false;
+  const auto look = [&] { return done = done || is_done(); };
+  for (unsigned polls = 1; !look(); ++polls) {
+    const bool waited_long = poll.pause({.moves = world.needs_polling()});
+    if (poll.has_yielded() || polls % polls_between_progress == 0) {
+      world.progress_while_waiting();
+      if (at_most < no_limit && is_over()) return look();
+    }
+    if (!waited_long) continue;
+    check_missing(world, wait, look);
+    if (poll.waited() >= control.time_limit && !look())
+      control.fail_late(poll.waited(), wait.what(), wait.about(), what_to_do);
+  }
+  return true;
+}
+
+}  // namespace tca::core

@@ -1,0 +1,86 @@
+// Posts, as a fabric carries them: puts that one rank makes by itself, into memory whose owner has given it away by
+// name, and the notices that they raise. A fabric that carries them hands out a Poster (Fabric::poster).
+//
+// The rules of fabric.hpp for ownership and threads hold here too. Nothing here is collective.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/layout/shape.hpp"
+
+namespace tca::fabric {
+
+// How the other ranks find a region, and know that it is still the same one. A fabric uses what it needs; tokens carry
+// it as it is, so that its bytes mean the same in every process.
+struct RegionName {
+  std::uint64_t job = 0;         // a random number of the owner's: nobody else in any other world has it
+  std::uint64_t generation = 0;  // of the owner's regions, from 1 on; none has that of another
+  std::uint32_t place = 0;       // among the owner's regions that live
+  std::int32_t process = 0;
+  std::int64_t handle = -1;
+  std::uint64_t begin = 0;
+};
+static_assert(sizeof(RegionName) == 40);
+
+// A region of this rank's. It ends with the object, which then waits for those that are storing into it.
+class OwnRegion {
+ public:
+  virtual ~OwnRegion() = default;
+  virtual std::byte* data() const = 0;
+  virtual const RegionName& name() const = 0;
+};
+
+// A region of any rank, attached by this one.
+class FarRegion {
+ public:
+  virtual ~FarRegion() = default;
+  // Returns false once this rank knows that the region is gone.
+  virtual bool is_live() const = 0;
+};
+
+// A post. It may be added to while it is not under way.
+class PostProgram {
+ public:
+  virtual ~PostProgram() = default;
+
+  // The caller has checked the bounds, and keeps the region and the source.
+  virtual void put(FarRegion& to, std::uint64_t offset, const std::byte* from, const base::Shape& shape) = 0;
+  virtual void notify(int rank, int slot, std::uint32_t tag) = 0;
+
+  // Never blocks. Where it throws, because a region is gone (Error{invalid_argument}) or a slot is full
+  // (Error{refused}), nothing is stored.
+  virtual void start() = 0;
+
+  // Moves the post on, and returns whether the sources may be overwritten. Throws what only the targets could find out.
+  virtual bool has_left() = 0;
+  // The same: returns whether all that this post has sent is in place.
+  virtual bool has_landed() = 0;
+  // Returns the ranks for which these two wait.
+  virtual std::vector<int> missing() const = 0;
+};
+
+class Poster {
+ public:
+  virtual ~Poster() = default;
+
+  // Makes a region of zeroed memory, or of what is `existing`. Throws Error{out_of_memory}.
+  virtual std::unique_ptr<OwnRegion> expose_alone(std::size_t bytes, std::byte* existing) = 0;
+
+  // Attaches to a region of `rank`, which the fabric reaches. Throws Error{incompatible} for a region of another job,
+  // and Error{invalid_argument} for one that is gone or that the system does not let this rank write to; where only the
+  // owner can tell, a post throws that.
+  virtual std::unique_ptr<FarRegion> attach(int rank, std::size_t bytes, const RegionName& name) = 0;
+
+  virtual std::unique_ptr<PostProgram> make_post() = 0;
+
+  // Consumes a notice from `source`, or one with any tag, and returns whether there was one, or its tag. Everything
+  // that was posted before it is visible then.
+  virtual bool take(int source, int slot, std::uint32_t tag) = 0;
+  virtual std::optional<std::uint32_t> take_any(int source, int slot) = 0;
+};
+
+}  // namespace tca::fabric

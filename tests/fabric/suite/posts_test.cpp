@@ -1,0 +1,427 @@
+// Posts and notices: what they carry, in what order, and how tokens that are good no longer, or never were, are refused.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <random>
+
+#include "messages.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+using Value = std::int64_t;
+
+bool carries_posts(const Backend& backend) {
+  for (const char* without : {"cuda", "shuffle", "hybrid", "staged"})
+    if (backend.name.starts_with(without)) return false;
+  return true;
+}
+
+// A region of elements, and the tokens of the same one on all ranks.
+struct Everywhere {
+  Everywhere(World& world, std::size_t elements)
+      : region(world, elements * sizeof(Value)), tokens(world.all_gather(region.token())) {}
+
+  Value* data() const { return reinterpret_cast<Value*>(region.data()); }
+  const RegionToken& on(int rank) const { return tokens[static_cast<std::size_t>(rank)]; }
+
+  Region region;
+  std::vector<RegionToken> tokens;
+};
+
+std::vector<Value> numbered(std::size_t count, Value from) {
+  std::vector<Value> all(count);
+  std::iota(all.begin(), all.end(), from);
+  return all;
+}
+
+// Every layout, from every rank to every other and to itself.
+TEST_P(FabricTest, PostsOfEveryLayout) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  struct Case {
+    Cells to, from;
+  };
+  const std::vector<Case> cases{{block_cells(1), block_cells(1)},
+                                {block_cells(9000), block_cells(9000)},
+                                {stride_cells(40, 3), block_cells(40)},
+                                {block_stride_cells(90, 33, 40), block_stride_cells(90, 33, 35)},
+                                {subarray_cells({4, 5, 3, 6}, {0, 1, 1, 2}, {4, 2, 2, 3}),
+                                 subarray_cells({5, 4, 4, 3}, {1, 0, 2, 0}, {4, 2, 2, 3})}};
+  run(3, [&](World& world) {
+    constexpr std::size_t room = 10000;  // for each source and case
+    const auto ranks = static_cast<std::size_t>(world.size()), me = static_cast<std::size_t>(world.rank());
+    const Everywhere all(world, ranks * cases.size() * room);
+    require(all.on(2).rank() == 2 && all.on(2).bytes() == all.region.size(), "{}, {} bytes", all.on(2).rank(),
+            all.on(2).bytes());
+    std::fill_n(all.data(), ranks * cases.size() * room, -1);
+    world.barrier();
+    const std::vector<Value> source = numbered(room, 100'000 * world.rank());
+    Post post(world, "layouts");
+    for (int rank = 0; rank < world.size(); ++rank) {
+      for (std::size_t i = 0; i < cases.size(); ++i)
+        post.put(all.on(rank), (me * cases.size() + i) * room, cases[i].to.layout, source, cases[i].from.layout);
+      post.notify(rank, 7, 70);
+    }
+    post.run();
+    Notices notices(world);
+    for (std::size_t from = 0; from < ranks; ++from) {
+      notices.wait({static_cast<int>(from), 7, 70});
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        std::vector<Value> expected(room, -1);
+        for (std::size_t k = 0; k < cases[i].to.at.size(); ++k)
+          expected[static_cast<std::size_t>(cases[i].to.at[k])] =
+              100'000 * static_cast<Value>(from) + cases[i].from.at[k];
+        const Value* const come = all.data() + (from * cases.size() + i) * room;
+        require(std::equal(expected.begin(), expected.end(), come), "case {} from rank {}", i, from);
+      }
+    }
+    post.flush();
+    world.barrier();
+  });
+}
+
+// Sources are read at the start, posts land in their order, and notices count.
+TEST_P(FabricTest, PostsLandInOrder) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  const int rounds = steps(200);
+  run(2, [&](World& world) {
+    const Everywhere all(world, 4);
+    const int other = 1 - world.rank();
+    Value value = 0;
+    Post post(world, "counter");
+    post.put(all.on(other), 1, std::span(&value, 1), block(1)).notify(other, 0, 5);
+    Post bare(world);
+    bare.notify(other, 0, 6);
+    Notices notices(world);
+    for (int i = 1; i <= rounds; ++i) {
+      value = i;
+      post.start();
+      post.wait();
+      value = -1;
+      notices.wait({other, 0, 5});
+      const Value come = all.data()[1];
+      require(come == i || come == i + 1, "{} in round {}", come, i);
+      bare.run();
+      notices.wait({other, 0, 6});  // now the other one has looked
+    }
+    for (int i = 0; i < 5; ++i) bare.run();
+    for (int i = 0; i < 5; ++i) notices.wait({other, 0, 6});
+    require(!notices.test({other, 0, 6}) && !notices.test({other, 0, 5}), "a notice too many");
+    require(!notices.wait_for({other, 0, 6}, std::chrono::milliseconds(1)), "a notice too many");
+    world.barrier();
+  });
+}
+
+// Tags of one slot, taken in another order, by number or as they come; and a notice to this rank itself.
+TEST_P(FabricTest, NoticesHaveSlotsAndTags) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    const int other = 1 - world.rank();
+    Notices notices(world);
+    for (int round = 0; round < 20; ++round) {
+      const auto tag = [&](int i) { return static_cast<std::uint32_t>(round * 1000 + i); };
+      Post post(world, "tags");
+      for (int i = 0; i < notice_tags; ++i) post.notify(other, 255, tag(i));
+      post.notify(other, 254, tag(3)).notify(world.rank(), 255, 9).notify(world.rank(), 255, 9);
+      post.run();
+      notices.wait({other, 255, tag(5)});
+      notices.wait({other, 255, tag(2)});
+      notices.wait({other, 254, tag(3)});
+      std::vector<std::uint32_t> rest;
+      while (rest.size() < notice_tags - 2)
+        if (const std::optional<Notice> come = notices.test_any(other, 255)) rest.push_back(come->tag);
+      std::ranges::sort(rest);
+      require(rest == std::vector<std::uint32_t>{tag(0), tag(1), tag(3), tag(4), tag(6), tag(7)}, "round {}", round);
+      require(!notices.test_any(other, 255) && !notices.test_any(other, 254), "a notice too many");
+      notices.wait({world.rank(), 255, 9});
+      notices.wait({world.rank(), 255, 9});
+      require(!notices.test_any(world.rank(), 255), "a notice too many");
+      world.barrier();  // all are taken: the next round has tags of its own
+    }
+  });
+}
+
+TEST_P(FabricTest, FullSlotsAreRefused) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    const Everywhere all(world, 1);
+    if (world.rank() == 0) {
+      const std::vector<Value> one{77};
+      Post full(world, "full");
+      for (std::uint32_t tag = 0; tag < notice_tags; ++tag) full.notify(1, 3, tag);
+      full.run();
+      Post post(world, "one more");
+      post.put(all.on(1), 0, one, block(1)).notify(1, 3, 99);
+      const Caught error = caught([&] {
+        post.start();
+        post.flush();
+      });
+      require(error.code == Errc::refused && says(error.message, {"one more", "slot 3", "rank 1", "8 other tags"}),
+              "{}", error.message);
+      full.run();  // more of the same tags fit
+      world.barrier();
+      world.barrier();
+      post.run();  // now there is room
+      post.flush();
+      world.barrier();
+    } else {
+      Notices notices(world);
+      world.barrier();
+      require(all.data()[0] == 0, "{} was written", all.data()[0]);
+      for (std::uint32_t tag = 0; tag < notice_tags; ++tag)
+        for (int twice = 0; twice < 2; ++twice) notices.wait({0, 3, tag});
+      world.barrier();
+      notices.wait({0, 3, 99});
+      require(all.data()[0] == 77, "{} came", all.data()[0]);
+      world.barrier();
+    }
+  });
+}
+
+// Nothing is written into a region that is gone, whether its source knows it from before or not.
+TEST_P(FabricTest, PostsIntoRegionsThatAreGoneAreRefused) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  for (const std::int64_t bytes : {64, 1 << 20}) {
+    run(2, [&](World& world) {
+      std::optional<Region> region(std::in_place, world, bytes);
+      const std::vector<RegionToken> tokens = world.all_gather(region->token());
+      const int other = 1 - world.rank();
+      const std::vector<Value> one{5};
+      Post before(world, "known"), after(world, "unknown");
+      before.put(tokens[static_cast<std::size_t>(other)], 0, one, block(1)).notify(other, 1, 1);
+      before.run();
+      Notices notices(world);
+      notices.wait({other, 1, 1});
+      world.barrier();
+      region.reset();
+      Region next(world, bytes);  // may get the very same memory
+      world.barrier();
+      const auto is_refused = [&](const std::function<void()>& post, const char* name) {
+        const Caught error = caught(post);
+        require(error.code == Errc::invalid_argument &&
+                    says(error.message, {name, fmt::format("rank {} is gone", other), "new token"}),
+                "{}", error.message);
+      };
+      is_refused(
+          [&] {
+            before.start();
+            before.flush();
+          },
+          "'known'");
+      is_refused(
+          [&] {
+            after.put(tokens[static_cast<std::size_t>(other)], 0, one, block(1));
+            after.start();
+            after.flush();
+          },
+          "'unknown'");
+      world.barrier();
+      require(std::all_of(next.data(), next.data() + bytes, [](std::byte b) { return b == std::byte{0}; }),
+              "a byte was written");
+      require(!notices.test_any(other, 1), "a notice was raised");
+      world.barrier();
+    });
+  }
+}
+
+// A source posts as fast as it can while the target ends the region and uses the memory for something else.
+TEST_P(FabricTest, RegionsMayEndAtAnyTime) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  const int rounds = steps(40);
+  run(2, [&](World& world) {
+    std::mt19937 random(4711 + static_cast<unsigned>(world.rank()));
+    std::vector<Value> memory(512);
+    std::vector<Value> junk(memory.size(), 999);
+    bool is_allowed = true;
+    for (int round = 0; round < rounds && is_allowed; ++round) {
+      std::optional<Region> region;
+      if (world.rank() == 1) region.emplace(world, memory.data(), memory.size() * sizeof(Value));
+      const RegionToken token = world.all_gather(region ? region->token() : RegionToken{})[1];
+      if (world.rank() == 0) {
+        Post post(world, "hail");
+        const Caught error = caught([&] {
+          post.put(token, 0, junk, block(junk.size()));
+          for (;;) {
+            post.start();
+            post.wait();
+            world.progress();
+          }
+        });
+        require(error.code == Errc::invalid_argument, "{}", error.message);
+        is_allowed = error.message.find("does not let") == std::string::npos;
+      } else {
+        const auto until = world.now() + std::chrono::microseconds(random() % 300);
+        while (world.now() < until) world.progress();
+        region.reset();
+        std::ranges::fill(memory, round);
+        for (int look = 0; look < 50; ++look) {
+          world.progress();
+          require(std::ranges::all_of(memory, [&](Value value) { return value == round; }), "written in round {}",
+                  round);
+        }
+      }
+      is_allowed = world.all_gather(is_allowed ? 1 : 0)[0] == 1;
+    }
+  });
+}
+
+// Memory that the program has. Where the system forbids it, the first put says so and what to do.
+TEST_P(FabricTest, PostsIntoMemoryOfTheProgram) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    std::vector<Value> memory(3000, -1);
+    const Region region(world, memory.data() + 10, 2980 * sizeof(Value));
+    require(region.data() == reinterpret_cast<std::byte*>(memory.data() + 10), "other memory");
+    const std::vector<RegionToken> tokens = world.all_gather(region.token());
+    const int other = 1 - world.rank();
+    const std::vector<Value> source = numbered(1000, 100);
+    Post post(world, "foreign");
+    const Caught error = caught([&] {
+      post.put(tokens[static_cast<std::size_t>(other)], 2, block_stride(500, 2, 5), source, block(1000));
+      post.notify(other, 0, 0).run();
+    });
+    if (error.code != Errc{}) {
+      require(error.code == Errc::invalid_argument &&
+                  says(error.message, {"does not let", "PR_SET_PTRACER", "run_threads"}),
+              "{}", error.message);
+      return;
+    }
+    Notices notices(world);
+    notices.wait({other, 0, 0});
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      const std::size_t row = (i - 12) / 5, column = (i - 12) % 5;
+      const bool is_put = i >= 12 && row < 500 && column < 2;
+      const Value expected = is_put ? static_cast<Value>(100 + 2 * row + column) : -1;
+      require(memory[i] == expected, "element {} is {}", i, memory[i]);
+    }
+    world.barrier();
+  });
+}
+
+TEST_P(FabricTest, TokensOfOtherWorldsAreRefused) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  RegionToken old;
+  const std::vector<Value> one{5};
+  run(2, [&](World& world) {
+    const Region region(world, 64);
+    const RegionToken first = world.all_gather(region.token())[1];
+    if (world.rank() == 0) old = first;
+  });
+  run(2, [&](World& world) {
+    const Region region(world, 64);
+    world.barrier();
+    if (world.rank() == 0 && old.bytes() == 64) {
+      Post post(world, "late");
+      const Caught error = caught([&] {
+        post.put(old, 0, one, block(1)).start();
+        post.flush();
+      });
+      require(error.code == Errc::incompatible && says(error.message, {"late", "another world"}), "{}",
+              error.message);
+    }
+    world.barrier();
+    require(std::all_of(region.data(), region.data() + 64, [](std::byte b) { return b == std::byte{0}; }),
+            "a byte was written");
+  });
+}
+
+TEST_P(FabricTest, WrongPostsAreRefused) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    const Everywhere all(world, 10);
+    const std::vector<Value> source(20);
+    Post post(world, "wrong");
+    const auto refused = [&](Errc code, std::initializer_list<std::string_view> parts,
+                             const std::function<void()>& call) {
+      const auto result = refuses(code, parts, call);
+      require(static_cast<bool>(result), "{}", result.message());
+    };
+    refused(Errc::invalid_argument, {"put of post 'wrong'", "element 8", "region", "10 elements"},
+            [&] { post.put(all.on(1), 8, source, block(3)); });
+    refused(Errc::invalid_argument, {"element -1"}, [&] { post.put(all.on(1), -1, source, block(1)); });
+    refused(Errc::invalid_argument, {"source", "20 elements"},
+            [&] { post.put(all.on(1), 0, block(10), source, stride(10, 3)); });
+    refused(Errc::invalid_argument, {"notify", "no rank 2"}, [&] { post.notify(2, 0, 0); });
+    refused(Errc::invalid_argument, {"no slot 256", "255"}, [&] { post.notify(1, 256, 0); });
+    refused(Errc::invalid_argument, {"no slot -1"}, [&] { static_cast<void>(Notices(world).test({1, -1, 0})); });
+    refused(Errc::invalid_argument, {"no rank -1"}, [&] { Notices(world).wait({-1, 0, 0}); });
+    refused(Errc::invalid_argument, {"a region of rank", "0 bytes"}, [&] { Region(world, 0); });
+    refused(Errc::invalid_argument, {"no memory is given"}, [&] { Region(world, nullptr, 8); });
+    refused(Errc::incompatible, {"no token", "128"}, [&] { post.put(RegionToken{}, 0, source, block(1)); });
+    refused(Errc::incompatible, {"no token"}, [&] { static_cast<void>(RegionToken{}.rank()); });
+    const auto changed = [&](std::size_t byte) {
+      RegionToken token = all.on(1);
+      std::memcpy(reinterpret_cast<std::byte*>(&token) + byte, "\x7f", 1);
+      return token;
+    };
+    refused(Errc::incompatible, {"of version"}, [&] { post.put(changed(8), 0, source, block(1)); });
+    refused(Errc::incompatible, {"another user's"}, [&] { post.put(changed(15), 0, source, block(1)); });
+    refused(Errc::incompatible, {"another world"}, [&] { post.put(changed(16), 0, source, block(1)); });
+    World group = world.group({0, 1});
+    refused(Errc::invalid_argument, {"of a group", "world around it"}, [&] { Region(group, 8); });
+    refused(Errc::invalid_argument, {"of a group"}, [&] { Post of_group(group); });
+    post.put(all.on(1), 0, block(0), source, block(0));  // nothing, and legal
+    post.run();
+    world.barrier();
+  });
+}
+
+TEST_P(FabricTest, NoticesOfRanksThatAreLost) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    Notices notices(world);
+    world.barrier();
+    if (world.rank() == 1) return;
+    const Caught error = caught([&] { notices.wait({1, 4, 12}); });
+    require(error.code == Errc::rank_lost && says(error.message, {"rank 1", "slot 4", "tag 12"}) &&
+                error.fields.missing == std::vector<int>{1},
+            "{}", error.message);
+  });
+}
+
+TEST_P(FabricTest, NoticesThatDoNotCome) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  const auto body = [](World& world) {
+    if (world.rank() == 0) {
+      const Caught error = caught([&] { Notices(world).wait({1, 4, 12}); });
+      require(error.code == Errc::timed_out && says(error.message, {"slot 4", "tag 12", "rank 1"}), "{}",
+              error.message);
+    }
+  };
+  if (GetParam().name.starts_with("sim")) return;  // there a wait for nothing is a deadlock, seen at once
+  const std::string result = GetParam().make()->run(
+      2,
+      [&](World& world) {
+        // Rank 1 stays until rank 0 has given up.
+        const Everywhere all(world, 1);
+        body(world);
+        const std::vector<Value> one{1};
+        if (world.rank() == 0) {
+          Post post(world);
+          post.put(all.on(1), 0, one, block(1)).notify(1, 0, 0).run();
+          post.flush();
+        } else {
+          const auto until = world.now() + std::chrono::seconds(20);
+          Notices notices(world);
+          while (!notices.test({0, 0, 0}) && world.now() < until) world.progress();
+        }
+      },
+      {.time_limit = std::chrono::milliseconds(500)});
+  EXPECT_EQ(result, "");
+}
+
+// Where posts are not carried, the first object says so, and what to do.
+TEST_P(FabricTest, FabricsWithoutPostsSaySo) {
+  if (carries_posts(GetParam())) GTEST_SKIP() << "carries posts";
+  run(1, [](World& world) {
+    const auto result = refuses(Errc::invalid_argument, {"fabric", "carries no posts", "World::chain"},
+                                [&] { Region(world, 8); });
+    require(static_cast<bool>(result), "{}", result.message());
+  });
+}
+
+}  // namespace
+}  // namespace tca::test
