@@ -2,11 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 
 namespace tca::core {
 
@@ -32,6 +37,11 @@ struct Posting::Content {
   std::uint32_t names = 0;
   std::uint64_t bytes = 0;
   std::array<fabric::RegionName, most_names> name{};
+  std::uint64_t check = 0;  // of everything before it
+
+  std::uint64_t expected_check() const {
+    return base::fnv1a({reinterpret_cast<const std::byte*>(this), offsetof(Content, check)});
+  }
 };
 
 Posting::Posting(const WorldState& world) : world_(world) {
@@ -65,6 +75,7 @@ RegionToken Posting::token_of(int rank, std::size_t bytes, const std::vector<fab
   content.bytes = bytes;
   content.names = static_cast<std::uint32_t>(names.size());
   std::copy(names.begin(), names.end(), content.name.begin());
+  content.check = content.expected_check();
   RegionToken token;
   std::memcpy(token.bytes_.data(), &content, sizeof content);
   return token;
@@ -82,6 +93,8 @@ Posting::Content Posting::read(const RegionToken& token) {
         "the token is of version {}, and this library knows {}; build every rank with the same OpenTCA",
         content.version, Content::current_version);
   }
+  if (content.check != content.expected_check())
+    base::fail(Errc::incompatible, "the token was damaged on its way; its bytes are to be sent as they are");
   return content;
 }
 

@@ -63,6 +63,15 @@ class PostProgram {
   virtual std::vector<int> missing() const = 0;
 };
 
+// What posts of every fabric throw: Error{invalid_argument} for a region of `rank` that is gone, Error{refused} for a
+// slot of `rank` that is full, and Error{incompatible} for a region of another world.
+[[noreturn]] void fail_gone(int rank);
+[[noreturn]] void fail_full(int slot, int rank);
+[[noreturn]] void fail_foreign();
+
+// Returns a number that nobody else has, for RegionName::job; never 0.
+std::uint64_t random_job();
+
 class Poster {
  public:
   virtual ~Poster() = default;

@@ -20,6 +20,8 @@ enum Tag : int {
   trial,
   of_group,
   of_group_rest,
+  post,
+  post_answer,
   first_of_chains = 16
 };
 

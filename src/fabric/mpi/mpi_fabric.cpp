@@ -17,6 +17,7 @@
 #include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/mpi/memory.hpp"
+#include "fabric/mpi/poster.hpp"
 #include "fabric/mpi/program.hpp"
 #include "fabric/mpi/progress_thread.hpp"
 #include "fabric/mpi/rma.hpp"
@@ -97,7 +98,7 @@ class StagedOffer final : public fabric::Offer {
 class MpiFabric final : public fabric::Fabric, public fabric::Messages {
  public:
   MpiFabric(MpiControl& control, const Settings& settings)
-      : control_(control), runner_(control.comm()), stager_(settings.stager) {
+      : control_(control), runner_(control.comm()), poster_(control), stager_(settings.stager) {
     if (stager_ != nullptr) {
       if (takes_accelerator_memory(control.comm(), *stager_))
         stage_memory_ = fabric::StageMemory::accelerator;
@@ -131,6 +132,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   }
 
   fabric::Messages* messages() override { return this; }
+  fabric::Poster* poster() override { return stager_ == nullptr ? &poster_ : nullptr; }
   bool is_quiescent() override {
     const auto held = hold();
     return runner_.immediates.is_quiescent();
@@ -147,17 +149,24 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   void check() override {
     if (proxy_) proxy_->check();
   }
-  bool needs_polling() const override { return !proxy_ && runner_.needs_polling(); }
+  bool needs_polling() const override {
+    return !proxy_ && (runner_.needs_polling() || poster_.needs_polling());
+  }
   void progress() override {
     if (proxy_) return proxy_->check();
     runner_.progress();
+    poster_.progress();
   }
   void progress_while_waiting() override {
     if (proxy_) return proxy_->check();
     runner_.progress_while_waiting();
+    // A rank without posts of its own gets bare notices at most, and those can wait.
+    constexpr unsigned calls_between_looks = 64;
+    if (poster_.is_active() || ++spared_ % calls_between_looks == 0) poster_.progress();
   }
   void quiesce() override {
     progress_thread_.reset();
+    poster_.finish();
     if (proxy_) proxy_->finish(control_, control_.time_limit);
     free_windows(control_, runner_);
   }
@@ -172,6 +181,8 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
 
   MpiControl& control_;
   Runner runner_;
+  MpiPoster poster_;
+  unsigned spared_ = 0;
   std::optional<ProgressThread> progress_thread_;
   fabric::Stager* stager_;
   fabric::StageMemory stage_memory_ = fabric::StageMemory::host;

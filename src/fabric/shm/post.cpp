@@ -43,12 +43,6 @@ std::string why_forbidden(int error) {
 
 }  // namespace
 
-void fail_gone(int rank) {
-  base::fail(Errc::invalid_argument,
-             "the region of rank {} is gone, and nothing was written; ask rank {} for a new token", rank,
-             rank);
-}
-
 // To read is allowed where to write is, and changes nothing.
 ShmFarRegion::ShmFarRegion(const std::atomic<std::uint64_t>& live, std::uint64_t generation, int rank,
                            InProgram place)
@@ -127,7 +121,7 @@ void ShmPost::leave() {
 // The board of a rank that has died still says that its regions live, and its PID may be another process's by now.
 void ShmPost::check_regions() const {
   for (const Put& put : puts_)
-    if (!put.region->is_live()) fail_gone(put.region->rank());
+    if (!put.region->is_live()) fabric::fail_gone(put.region->rank());
   for (const int rank : in_programs_)
     if (poster_.control_.is_gone(rank))
       base::fail(Errc::rank_lost, {.missing = {rank}}, "rank {} has ended", rank);

@@ -14,9 +14,6 @@
 
 namespace tca::shm {
 
-// Throws Error{invalid_argument}.
-[[noreturn]] void fail_gone(int rank);
-
 // Where a region is whose memory another process's program has.
 struct InProgram {
   pid_t process = 0;

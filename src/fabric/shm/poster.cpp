@@ -1,7 +1,6 @@
 #include "fabric/shm/poster.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "base/fail.hpp"
@@ -19,11 +18,6 @@ constexpr std::int64_t of_program = -3;
 
 std::uint64_t count_of(std::uint64_t lane) { return lane & 0xffffffff; }
 std::uint32_t tag_of(std::uint64_t lane) { return static_cast<std::uint32_t>(lane >> 32); }
-
-std::uint64_t random_job() {
-  std::random_device random;
-  return (std::uint64_t{random()} << 32 | random()) | 1;
-}
 
 void require_pages(void* begin, std::size_t bytes, std::string_view what) {
   const int error = populate(static_cast<std::byte*>(begin), bytes);
@@ -48,13 +42,7 @@ void RaisedNotices::reserve(int slot, std::uint32_t tag) {
     for (std::size_t i = 0; i < lanes.size() && free == nullptr; ++i)
       if (lanes[i].reserved == 0 && lanes[i].count == taken[i].load(std::memory_order_relaxed))
         free = &lanes[i];
-    if (free == nullptr) {
-      base::fail(Errc::refused,
-                 "slot {} of rank {} has notices of {} other tags from this rank, for which rank {} has not "
-                 "waited yet; "
-                 "let it wait first, or use fewer tags or more slots",
-                 slot, rank_, lanes.size(), rank_);
-    }
+    if (free == nullptr) fabric::fail_full(slot, rank_);
     free->tag = tag;
   }
   ++free->reserved;
@@ -183,7 +171,7 @@ std::unique_ptr<fabric::OwnRegion> ShmPoster::expose_alone(std::size_t bytes, st
   PostBoard& board = this->board(control_.rank());
   if (board.job.load(std::memory_order_relaxed) == 0) {
     require_pages(&board, sizeof board, "the list of this rank's regions");
-    board.job.store(random_job(), std::memory_order_release);
+    board.job.store(fabric::random_job(), std::memory_order_release);
   }
   return std::make_unique<ShmOwnRegion>(*this, bytes, existing);
 }
@@ -192,10 +180,10 @@ std::unique_ptr<fabric::FarRegion> ShmPoster::attach(int rank, std::size_t bytes
                                                      const fabric::RegionName& name) {
   PostBoard& board = this->board(rank);
   if (board.job.load(std::memory_order_acquire) != name.job || name.place >= PostBoard::most_regions)
-    base::fail(Errc::incompatible, "the token is of another world, perhaps of another job or another user's");
+    fabric::fail_foreign();
   const std::atomic<std::uint64_t>& live = board.live[name.place];
   const auto require_live = [&] {
-    if (live.load(std::memory_order_acquire) != name.generation) fail_gone(rank);
+    if (live.load(std::memory_order_acquire) != name.generation) fabric::fail_gone(rank);
   };
   require_live();
   require_pages(&storing_at(rank), sizeof(Storing), "posts");

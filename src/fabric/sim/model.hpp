@@ -9,6 +9,7 @@
 
 #include "base/codec.hpp"
 #include "fabric/sim/flow.hpp"
+#include "fabric/sim/poster.hpp"
 #include "fabric/sim/protocol.hpp"
 #include "fabric/sim/scheduler.hpp"
 
@@ -93,6 +94,11 @@ class Model {
 
   Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
 
+  PostBox& post_box(int rank) { return post_boxes_[rank]; }
+  PostRoute& post_route(int from, int to) {
+    return post_routes_.try_emplace({from, to}, simulator()).first->second;
+  }
+
  private:
   std::shared_ptr<const net::Machine> machine_;
   net::Fidelity fidelity_;
@@ -105,6 +111,8 @@ class Model {
   std::map<WindowKey, std::shared_ptr<Regions>> regions_;
   std::map<FlowKey, std::shared_ptr<Flow>> flows_;  // those that only one end has asked for
   std::map<std::pair<int, int>, Immediates> immediates_;
+  std::map<int, PostBox> post_boxes_;  // by rank
+  std::map<std::pair<int, int>, PostRoute> post_routes_;
   // A put's protocol, the distance of the ranks and their numbers within their nodes, and the bytes and
   // number of its runs.
   using PutKey =

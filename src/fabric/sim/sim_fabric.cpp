@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
 #include "fabric/sim/memory.hpp"
+#include "fabric/sim/poster.hpp"
 #include "fabric/sim/program.hpp"
 #include "fabric/sim/sim_control.hpp"
 
@@ -13,13 +14,10 @@ namespace tca::sim {
 
 namespace {
 
-// Windows begin at a cache line.
-constexpr std::size_t alignment = 64;
-
 class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::ComputeModel {
  public:
   SimFabric(std::shared_ptr<Model> model, control::Control& control)
-      : model_(std::move(model)), control_(control), rank_(control.rank()) {}
+      : model_(std::move(model)), control_(control), rank_(control.rank()), poster_(*model_, rank_) {}
 
   std::string_view name() const override { return "sim"; }
   std::span<const std::string_view> protocols() const override { return model_->hardware().names(); }
@@ -46,6 +44,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void compute(double bytes, double flops) override;
+  fabric::Poster* poster() override { return &poster_; }
 
   // Started steps advance by themselves. A program that polls in a loop must let virtual time pass between
   // its looks.
@@ -70,16 +69,8 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   std::shared_ptr<Model> model_;
   control::Control& control_;
   int rank_;
+  SimPoster poster_;
 };
-
-// Allocates zeroed memory. calloc leaves the pages to their first use.
-Owned allocate(std::size_t bytes, std::span<std::byte>& part) {
-  Owned owned(static_cast<std::byte*>(std::calloc(1, bytes + alignment)));
-  if (owned == nullptr) return owned;
-  const auto address = reinterpret_cast<std::uintptr_t>(owned.get());
-  part = {owned.get() + (alignment - address % alignment), bytes};
-  return owned;
-}
 
 std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& window) {
   const control::Members& members = window.members;
