@@ -165,6 +165,19 @@ MODELS = [
     ("rma-target_first", "BREAK_TARGET_FIRST", DEADLOCK),
     ("immediate-confirmed", "", HOLDS),
     ("immediate-no_confirmation", "BREAK_NO_CONFIRMATION", ASSERTION),
+    ("notice-tags", "", HOLDS),
+    ("notice-same_tag", "SAME_TAG", HOLDS),
+    ("notice-order", "BREAK_ORDER", ASSERTION),
+    ("notice-relaxed_lane", "BREAK_RELAXED", ASSERTION),
+    ("notice-no_acquire", "BREAK_READ_EARLY", ASSERTION),
+    ("notice-tag_late", "BREAK_TAG_LATE", ASSERTION),
+    ("notice-not_taken", "BREAK_NOT_TAKEN", ASSERTION),
+    ("freed-waits", "", HOLDS),
+    ("freed-no_wait", "BREAK_NO_WAIT", ASSERTION),
+    ("freed-wait_first", "BREAK_WAIT_FIRST", ASSERTION),
+    ("freed-look_first", "BREAK_LOOK_FIRST", ASSERTION),
+    ("freed-plain_store", "BREAK_PLAIN_STORE", ASSERTION),
+    ("freed-relaxed_turn", "BREAK_RELAXED", ASSERTION),
 ]
 
 # Searches that take seconds, so that optimising them pays; for all others it would take most of the time.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 
+#include "base/hash.hpp"
 #include "messages.hpp"
 #include "suite.hpp"
 
@@ -359,11 +360,29 @@ TEST_P(FabricTest, WrongPostsAreRefused) {
     refused(Errc::incompatible, {"no token"}, [&] { static_cast<void>(RegionToken{}.rank()); });
     const auto changed = [&](std::size_t byte) {
       RegionToken token = all.on(1);
-      std::memcpy(reinterpret_cast<std::byte*>(&token) + byte, "\x7f", 1);
+      reinterpret_cast<std::byte*>(&token)[byte] ^= std::byte{0x40};
       return token;
     };
     refused(Errc::incompatible, {"of version"}, [&] { post.put(changed(8), 0, source, block(1)); });
     refused(Errc::incompatible, {"damaged"}, [&] { post.put(changed(24), 0, source, block(1)); });
+    // As another user, and another world, would have made it.
+    const auto made_elsewhere = [&](std::size_t byte) {
+      constexpr std::size_t checked = 112;
+      RegionToken token = changed(byte);
+      auto* const bytes = reinterpret_cast<std::byte*>(&token);
+      const std::uint64_t check = base::fnv1a({bytes, checked});
+      std::memcpy(bytes + checked, &check, sizeof check);
+      return token;
+    };
+    refused(Errc::incompatible, {"another user's"},
+            [&] { post.put(made_elsewhere(15), 0, source, block(1)); });
+    refused(Errc::incompatible, {"another world"},
+            [&] { post.put(made_elsewhere(19), 0, source, block(1)); });
+    refused(Errc::incompatible, {"another world"}, [&] {
+      post.put(made_elsewhere(32), 0, source, block(1)).start();
+      post.flush();
+    });
+    post.clear();
     World group = world.group({0, 1});
     refused(Errc::invalid_argument, {"of a group", "world around it"}, [&] { Region(group, 8); });
     refused(Errc::invalid_argument, {"of a group"}, [&] { Post of_group(group); });
