@@ -1,6 +1,6 @@
 /// @file
-/// Posts: puts that one rank makes and starts by itself, into memory that another rank has given it a token of, and
-/// notices, by which the other rank learns that they have come.
+/// Posts: puts that one rank makes and starts by itself, into memory that another rank has given it a
+/// token of, and notices, by which the other rank learns that they have come.
 ///
 ///     // on the target                                 // on the source
 ///     tca::Region region(world, bytes);
@@ -12,12 +12,13 @@
 ///     notices.wait({source, slot, tag});
 ///     use(region.data());
 ///
-/// Nothing here is collective, and nothing is guarded: a post lands when it is started, and the program makes sure
-/// that the target is not reading then. Posts of one rank to another land, and raise their notices, in the order in
-/// which they were started; with chains they have no order.
+/// Nothing here is collective, and nothing is guarded: a post lands when it is started, and the program makes
+/// sure that the target is not reading then. Posts of one rank to another land, and raise their notices, in
+/// the order in which they were started; with chains they have no order.
 ///
-/// Memory is host memory. Posts are carried by shm, mpi, shm+mpi and sim, not yet on GPUs. They belong to a world, not
-/// to its groups. All else throws Error{invalid_argument}, which names the fabric and what can be done instead.
+/// Memory is host memory. Posts are carried by shm, mpi, shm+mpi and sim, not yet on GPUs. They belong to a
+/// world, not to its groups. All else throws Error{invalid_argument}, which names the fabric and what can be
+/// done instead.
 #pragma once
 
 #include <array>
@@ -47,9 +48,9 @@ class Posting;
 class RegionState;
 }  // namespace core
 
-/// Names a region of a rank's memory. It is plain bytes, which travel to other ranks by any means: in a window, by
-/// World::all_gather, by MPI, in a file. It is good for posts of ranks of the same world, for as long as the region
-/// lives there; wherever else it is used, it is refused, and nothing is written.
+/// Names a region of a rank's memory. It is plain bytes, which travel to other ranks by any means: in a
+/// window, by World::all_gather, by MPI, in a file. It is good for posts of ranks of the same world, for as
+/// long as the region lives there; wherever else it is used, it is refused, and nothing is written.
 class TCA_API RegionToken {
  public:
   static constexpr std::size_t size = 128;
@@ -57,8 +58,8 @@ class TCA_API RegionToken {
   /// Names nothing.
   RegionToken() = default;
 
-  /// Return whose memory it is, and of how many bytes. Throw Error{incompatible} where these are not the bytes of a
-  /// token.
+  /// Return whose memory it is, and of how many bytes. Throw Error{incompatible} where these are not the
+  /// bytes of a token.
   int rank() const;
   std::size_t bytes() const;
 
@@ -71,15 +72,16 @@ static_assert(sizeof(RegionToken) == RegionToken::size && Element<RegionToken>);
 /// Memory of this rank that others may post into, from here until the object goes.
 class TCA_API Region {
  public:
-  /// Makes a region of `bytes` zeroed bytes, which begin at a cache line. Throws Error{invalid_argument} for a number
-  /// of bytes that cannot be, and where the world carries no posts, and Error{out_of_memory}.
+  /// Makes a region of `bytes` zeroed bytes, which begin at a cache line. Throws Error{invalid_argument} for
+  /// a number of bytes that cannot be, and where the world carries no posts, and Error{out_of_memory}.
   Region(World& world, Count bytes);
 
   /// Makes a region of memory that the program has. It stays where it is until the object goes.
   ///
-  /// On shm between processes the system itself has to store there, at about 2 us a post, and it may forbid that: where
-  /// processes of a user may not trace each other (Yama's ptrace_scope, seccomp, containers), the first put with such a
-  /// token throws Error{invalid_argument}. The library does not loosen this by itself; see docs/guide.md.
+  /// On shm between processes the system itself has to store there, at about 2 us a post, and it may forbid
+  /// that: where processes of a user may not trace each other (Yama's ptrace_scope, seccomp, containers), the
+  /// first put with such a token throws Error{invalid_argument}. The library does not loosen this by itself;
+  /// see docs/guide.md.
   Region(World& world, void* memory, Count bytes);
 
   std::byte* data() const;
@@ -88,8 +90,8 @@ class TCA_API Region {
 
   Region(Region&&) noexcept;
   Region& operator=(Region&&) noexcept;
-  /// From here on posts into the region are refused. Waits for those that are storing into it at this very moment, and
-  /// for nothing else: what is still on its way is dropped when it comes.
+  /// From here on posts into the region are refused. Waits for those that are storing into it at this very
+  /// moment, and for nothing else: what is still on its way is dropped when it comes.
   ~Region();
 
  private:
@@ -98,31 +100,34 @@ class TCA_API Region {
   std::unique_ptr<core::RegionState> state_;
 };
 
-/// A list of puts and notices, which this rank alone starts, as often as it likes. It may be added to between starts.
+/// A vector, an array, a span or a part of a window: elements in a row that are still there after the call.
+template <class R>
+concept PostSource = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::ranges::borrowed_range<R> && Element<std::ranges::range_value_t<R>>;
+
+/// A list of puts and notices, which this rank alone starts, as often as it likes. It may be added to between
+/// starts.
 class TCA_API Post {
  public:
   /// Messages call the post by its name.
   explicit Post(World& world, std::string name = {});
 
-  /// Adds a put of elements of `from` to the region of a token, `at` elements of the same type behind its beginning.
-  /// The source, any host memory of this rank, is read at every start and stays until the post goes or is cleared.
-  /// The layouts are as for Chain::put. Attaches to the region if this rank has not done so yet, which may take
-  /// some 10 us. Throws:
-  ///   - Error{incompatible} for bytes that are no token, or one of another version, another job or another user.
-  ///   - Error{invalid_argument} for a put outside the region or the source, layouts that do not pair up, a region
-  ///     that is gone, memory into which the system lets no other process write, and while the post is under way.
-  template <std::ranges::contiguous_range R>
-  requires std::ranges::borrowed_range<R> && std::ranges::sized_range<R> &&
-      Element<std::ranges::range_value_t<R>>
-          Post& put(const RegionToken& to, Count at, R&& from, const Layout& layout) {
+  /// Adds a put of elements of `from` to the region of a token, `at` elements of the same type behind its
+  /// beginning. The source, any host memory of this rank, is read at every start and stays until the post
+  /// goes or is cleared. The layouts are as for Chain::put. Attaches to the region if this rank has not done
+  /// so yet, which may take some 10 us. Throws:
+  ///   - Error{incompatible} for bytes that are no token, or one of another version, another job or another
+  ///     user.
+  ///   - Error{invalid_argument} for a put outside the region or the source, layouts that do not pair up, a
+  ///     region that is gone, memory into which the system lets no other process write, and while the post is
+  ///     under way.
+  template <PostSource R>
+  Post& put(const RegionToken& to, Count at, R&& from, const Layout& layout) {
     return put(to, at, layout, std::forward<R>(from), layout);
   }
   /// The same with a layout for each side.
-  template <std::ranges::contiguous_range R>
-  requires std::ranges::borrowed_range<R> && std::ranges::sized_range<R> &&
-      Element<std::ranges::range_value_t<R>>
-          Post& put(const RegionToken& to, Count at, const Layout& to_layout, R&& from,
-                    const Layout& from_layout) {
+  template <PostSource R>
+  Post& put(const RegionToken& to, Count at, const Layout& to_layout, R&& from, const Layout& from_layout) {
     return put_untyped(to, at, to_layout, std::ranges::data(from), std::ranges::size(from), from_layout,
                        sizeof(std::ranges::range_value_t<R>));
   }
@@ -130,23 +135,24 @@ class TCA_API Post {
   Post& put_untyped(const RegionToken& to, Count at, const Layout& to_layout, const void* from,
                     Count elements, const Layout& from_layout, std::size_t element_bytes);
 
-  /// Adds a notice: `rank` learns that everything that was added for it before is in place. To this rank itself: that
-  /// everything added before has left, so that its sources may be overwritten. Throws Error{invalid_argument} for a
-  /// rank or a slot that there is not, and while the post is under way.
+  /// Adds a notice: `rank` learns that everything that was added for it before is in place. To this rank
+  /// itself: that everything added before has left, so that its sources may be overwritten. Throws
+  /// Error{invalid_argument} for a rank or a slot that there is not, and while the post is under way.
   Post& notify(int rank, int slot, std::uint32_t tag);
 
   /// Takes everything out again.
   Post& clear();
 
-  /// Starts the post: the bytes are sent as they are now. Does not block. Throws Error{invalid_argument} where a region
-  /// is gone and while the post is under way, and Error{refused} where the target still has notices of `notice_tags`
-  /// other tags in a slot, for which it has not waited. Nothing has then been stored by the fabric that found out.
-  /// Where only the target can find out, on mpi, the next call of this post throws it, and `flush` at the latest.
+  /// Starts the post: the bytes are sent as they are now. Does not block. Throws Error{invalid_argument}
+  /// where a region is gone and while the post is under way, and Error{refused} where the target still has
+  /// notices of `notice_tags` other tags in a slot, for which it has not waited. Nothing has then been stored
+  /// by the fabric that found out. Where only the target can find out, on mpi, the next call of this post
+  /// throws it, and `flush` at the latest.
   void start();
 
-  /// Returns whether all sources may be overwritten, and the post started again. `wait` waits for that. A target that
-  /// does nothing holds up neither, unless more than 4 MiB are on their way to it. Throws what `start` does, and
-  /// `wait` also Error{timed_out} and Error{rank_lost}.
+  /// Returns whether all sources may be overwritten, and the post started again. `wait` waits for that. A
+  /// target that does nothing holds up neither, unless more than 4 MiB are on their way to it. Throws what
+  /// `start` does, and `wait` also Error{timed_out} and Error{rank_lost}.
   [[nodiscard]] bool test();
   void wait();
 
@@ -156,8 +162,8 @@ class TCA_API Post {
     wait();
   }
 
-  /// Waits until everything that this post has ever sent is in place. On shm that is so once `start` returns. Throws as
-  /// `wait` does.
+  /// Waits until everything that this post has ever sent is in place. On shm that is so once `start` returns.
+  /// Throws as `wait` does.
   void flush();
 
   Post(Post&&) noexcept;
@@ -179,8 +185,9 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
-/// The notices that other ranks have raised here. Each call that succeeds consumes one; notices of one source, slot and
-/// tag are alike and are counted. What was posted before a notice is visible once it is consumed.
+/// The notices that other ranks have raised here. Each call that succeeds consumes one; notices of one
+/// source, slot and tag are alike and are counted. What was posted before a notice is visible once it is
+/// consumed.
 class TCA_API Notices {
  public:
   explicit Notices(World& world);
@@ -190,8 +197,8 @@ class TCA_API Notices {
   void wait(const Notice& notice);
   /// Waits for at most `duration`, and returns whether the notice has come.
   [[nodiscard]] bool wait_for(const Notice& notice, std::chrono::nanoseconds duration);
-  /// Returns whether the notice was here. Does not block; throws Error{rank_lost} once in a while, where it is asked
-  /// over and over.
+  /// Returns whether the notice was here. Does not block; throws Error{rank_lost} once in a while, where it
+  /// is asked over and over.
   [[nodiscard]] bool test(const Notice& notice);
   /// The same for any tag: returns the notice that it has consumed. Of several tags any may come first.
   [[nodiscard]] std::optional<Notice> test_any(int source, int slot);

@@ -1,5 +1,6 @@
 /// @file
-/// Element types, reductions, kinds of collectives and the slots of notices, as programs, fabrics and kernels name them.
+/// Element types, reductions, kinds of collectives and the slots of notices, as programs, fabrics and
+/// kernels name them.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +44,8 @@ enum class CollectiveKind : std::uint8_t {
   all_to_all
 };
 
-/// The slots in which a rank keeps the notices of another one (tca/post.hpp), and how many different tags may wait in
-/// each at once.
+/// The slots in which a rank keeps the notices of another one (tca/post.hpp), and how many different tags may
+/// wait in each at once.
 inline constexpr int notice_slots = 256, notice_tags = 8;
 
 /// Returns the DataType of a C++ type. Integers of the same size and signedness, such as long and long long

@@ -19,8 +19,8 @@ namespace core {
 
 namespace {
 
-// Returns the bytes from the beginning of a side to its first element. Throws Error{invalid_argument} where the layout
-// does not lie within the side's `have` bytes.
+// Returns the bytes from the beginning of a side to its first element. Throws Error{invalid_argument} where
+// the layout does not lie within the side's `have` bytes.
 std::int64_t first_byte(const char* side, std::int64_t at, const Layout& layout, std::size_t element_bytes,
                         std::size_t have) {
   std::int64_t end = 0;
@@ -273,7 +273,8 @@ class NoticesState {
     Posting::check_slot("a notice", notice.slot);
   }
 
-  // A program may look over and over for what never comes, without a time limit, but not from a rank that is lost.
+  // A program may look over and over for what never comes, without a time limit, but not from a rank that is
+  // lost.
   template <class Take>
   bool look(const Notice& notice, const Take& take) {
     bool come = take();

@@ -35,11 +35,12 @@ class Posting {
   void check_rank(std::string_view what, int rank) const;
   static void check_slot(std::string_view what, int slot);
 
-  // Returns the region of a token. One that this rank has attached to before costs a look into a map. Throws as
-  // Post::put does.
+  // Returns the region of a token. One that this rank has attached to before costs a look into a map. Throws
+  // as Post::put does.
   std::shared_ptr<const Attached> attach(const RegionToken& token);
 
-  // The token of a region that has these names on the world's fabrics, and whose, and of how many bytes, a token is.
+  // The token of a region that has these names on the world's fabrics, and whose, and of how many bytes, a
+  // token is.
   static RegionToken token_of(int rank, std::size_t bytes, const std::vector<fabric::RegionName>& names);
   static std::pair<int, std::size_t> owner_and_bytes(const RegionToken& token);
 

@@ -26,8 +26,8 @@ bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanos
     if (is_done()) return true;
     if (is_over()) return false;
   }
-  // Chains of this rank may owe something to the very rank that it waits for. An occasional call is enough as long as
-  // what it waits for is probably under way.
+  // Chains of this rank may owe something to the very rank that it waits for. An occasional call is enough as
+  // long as what it waits for is probably under way.
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(control.cores());
   bool done = false;

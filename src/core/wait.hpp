@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string_view>
 
 #include "control/control.hpp"
 #include "core/world_state.hpp"
@@ -11,9 +12,9 @@ namespace tca::core {
 
 inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
-// Waits until `is_done` returns true, for at most `at_most`, and returns whether it did. Meanwhile drives what this rank
-// owes in its chains. Throws Error{rank_lost} where one of the ranks that `wait` misses is lost, and Error{timed_out}
-// when the world's time limit has passed; `what_to_do` ends that sentence.
+// Waits until `is_done` returns true, for at most `at_most`, and returns whether it did. Meanwhile drives
+// what this rank owes in its chains. Throws Error{rank_lost} where one of the ranks that `wait` misses is
+// lost, and Error{timed_out} when the world's time limit has passed; `what_to_do` ends that sentence.
 bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanoseconds at_most,
                 std::string_view what_to_do, const std::function<bool()>& is_done);
 

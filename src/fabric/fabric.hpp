@@ -276,8 +276,8 @@ class Fabric {
   // one. Makes no system call and does not block.
   virtual void check() {}
 
-  // A fabric overrides this where it carries posts (posting.hpp); null where it does not. The object lives as long as
-  // the fabric.
+  // A fabric overrides this where it carries posts (posting.hpp); null where it does not. The object lives as
+  // long as the fabric.
   virtual Poster* poster() { return nullptr; }
 };
 

@@ -1,5 +1,5 @@
-// The notices of a rank on fabrics where the target itself, or the model, stores what comes. As on shm, a slot keeps up to
-// `notice_tags` tags of a source at once.
+// The notices of a rank on fabrics where the target itself, or the model, stores what comes. As on shm, a
+// slot keeps up to `notice_tags` tags of a source at once.
 #pragma once
 
 #include <algorithm>

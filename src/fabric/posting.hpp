@@ -1,5 +1,6 @@
-// Posts, as a fabric carries them: puts that one rank makes by itself, into memory whose owner has given it away by
-// name, and the notices that they raise. A fabric that carries them hands out a Poster (Fabric::poster).
+// Posts, as a fabric carries them: puts that one rank makes by itself, into memory whose owner has given it
+// away by name, and the notices that they raise. A fabric that carries them hands out a Poster
+// (Fabric::poster).
 //
 // The rules of fabric.hpp for ownership and threads hold here too. Nothing here is collective.
 #pragma once
@@ -14,8 +15,8 @@
 
 namespace tca::fabric {
 
-// How the other ranks find a region, and know that it is still the same one. A fabric uses what it needs; tokens carry
-// it as it is, so that its bytes mean the same in every process.
+// How the other ranks find a region, and know that it is still the same one. A fabric uses what it needs;
+// tokens carry it as it is, so that its bytes mean the same in every process.
 struct RegionName {
   std::uint64_t job = 0;         // a random number of the owner's: nobody else in any other world has it
   std::uint64_t generation = 0;  // of the owner's regions, from 1 on; none has that of another
@@ -55,7 +56,8 @@ class PostProgram {
   // (Error{refused}), nothing is stored.
   virtual void start() = 0;
 
-  // Moves the post on, and returns whether the sources may be overwritten. Throws what only the targets could find out.
+  // Moves the post on, and returns whether the sources may be overwritten. Throws what only the targets could
+  // find out.
   virtual bool has_left() = 0;
   // The same: returns whether all that this post has sent is in place.
   virtual bool has_landed() = 0;
@@ -63,8 +65,8 @@ class PostProgram {
   virtual std::vector<int> missing() const = 0;
 };
 
-// What posts of every fabric throw: Error{invalid_argument} for a region of `rank` that is gone, Error{refused} for a
-// slot of `rank` that is full, and Error{incompatible} for a region of another world.
+// What posts of every fabric throw: Error{invalid_argument} for a region of `rank` that is gone,
+// Error{refused} for a slot of `rank` that is full, and Error{incompatible} for a region of another world.
 [[noreturn]] void fail_gone(int rank);
 [[noreturn]] void fail_full(int slot, int rank);
 [[noreturn]] void fail_foreign();
@@ -79,15 +81,15 @@ class Poster {
   // Makes a region of zeroed memory, or of what is `existing`. Throws Error{out_of_memory}.
   virtual std::unique_ptr<OwnRegion> expose_alone(std::size_t bytes, std::byte* existing) = 0;
 
-  // Attaches to a region of `rank`, which the fabric reaches. Throws Error{incompatible} for a region of another job,
-  // and Error{invalid_argument} for one that is gone or that the system does not let this rank write to; where only the
-  // owner can tell, a post throws that.
+  // Attaches to a region of `rank`, which the fabric reaches. Throws Error{incompatible} for a region of
+  // another job, and Error{invalid_argument} for one that is gone or that the system does not let this rank
+  // write to; where only the owner can tell, a post throws that.
   virtual std::unique_ptr<FarRegion> attach(int rank, std::size_t bytes, const RegionName& name) = 0;
 
   virtual std::unique_ptr<PostProgram> make_post() = 0;
 
-  // Consumes a notice from `source`, or one with any tag, and returns whether there was one, or its tag. Everything
-  // that was posted before it is visible then.
+  // Consumes a notice from `source`, or one with any tag, and returns whether there was one, or its tag.
+  // Everything that was posted before it is visible then.
   virtual bool take(int source, int slot, std::uint32_t tag) = 0;
   virtual std::optional<std::uint32_t> take_any(int source, int slot) = 0;
 };

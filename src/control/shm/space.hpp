@@ -70,7 +70,8 @@ int reserve_pages(int fd, std::size_t bytes);
 // Before Linux 5.14 it cannot fail, and a page that the system does not have ends the process.
 int make_pages(std::byte* data, std::size_t bytes);
 
-// Makes sure that all pages of a part of sparse memory are there, and leaves what is in them. Returns as `make_pages`.
+// Makes sure that all pages of a part of sparse memory are there, and leaves what is in them. Returns as
+// `make_pages` does.
 int populate(std::byte* data, std::size_t bytes);
 
 // Gives the whole pages in a part of sparse memory back to the system. They are there again, zeroed, when

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view carrying_posts = "passing on a post";
 
-// A post waits before it has more than this on the way to a rank, so that a target that does nothing costs no more.
+// A post waits before it has more than this on the way to a rank, so that a target that does nothing costs no
+// more.
 constexpr std::size_t most_under_way = std::size_t{4} << 20;
 
 // The beginning of a message. The puts follow, then the notices, then the bytes.
@@ -310,7 +311,8 @@ Answer MpiPoster::store(int source, const base::Blob& message) {
   return {};
 }
 
-// A rank that is gone answers nothing any more. Where MPI has failed, whoever ends this world has been told of that.
+// A rank that is gone answers nothing any more. Where MPI has failed, whoever ends this world has been told
+// of that.
 void MpiPoster::finish() try {
   if (!active_ || !is_up()) return;
   base::await(

@@ -1,8 +1,9 @@
-// Posts over MPI: each is one message to each of its targets, which stores it while it is in a call of the library,
-// raises the notices, and answers. The source is free as soon as the message is packed.
+// Posts over MPI: each is one message to each of its targets, which stores it while it is in a call of the
+// library, raises the notices, and answers. The source is free as soon as the message is packed.
 //
-// MPI keeps the order of messages between two ranks, so posts land in the order in which they were started. Only the
-// target can tell that a region is gone or a slot full; then it stores nothing of the message, and says so.
+// MPI keeps the order of messages between two ranks, so posts land in the order in which they were started.
+// Only the target can tell that a region is gone or a slot full; then it stores nothing of the message, and
+// says so.
 #pragma once
 
 #include <array>
@@ -54,8 +55,8 @@ class MpiPoster final : public fabric::Poster {
   bool is_active() const { return active_; }
   // Returns whether messages of posts move only while this rank polls.
   bool needs_polling() const { return !outgoing_.empty() || !incoming_.empty(); }
-  // Waits until everything that this rank has posted is in place or cannot be. Called when the rank leaves. Does not
-  // throw.
+  // Waits until everything that this rank has posted is in place or cannot be. Called when the rank leaves.
+  // Does not throw.
   void finish();
 
  private:

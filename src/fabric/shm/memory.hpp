@@ -16,8 +16,8 @@ namespace tca::shm {
 // This rank's part of a window before the others know of it.
 class OwnPart {
  public:
-  // Takes zeroed memory, or what is `existing`. Where there is too little, the token has the error. Large parts have
-  // a mapping of their own, unless all are to be `in_inbox`.
+  // Takes zeroed memory, or what is `existing`. Where there is too little, the token has the error. Large
+  // parts have a mapping of their own, unless all are to be `in_inbox`.
   OwnPart(Space& space, Inbox& inbox, std::size_t bytes, std::byte* existing, bool in_inbox = false)
       : inbox_(inbox) {
     if (existing != nullptr) {

@@ -118,7 +118,8 @@ void ShmPost::leave() {
     owner->turns.store(owner->turns.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-// The board of a rank that has died still says that its regions live, and its PID may be another process's by now.
+// The board of a rank that has died still says that its regions live, and its PID may be another process's by
+// now.
 void ShmPost::check_regions() const {
   for (const Put& put : puts_)
     if (!put.region->is_live()) fabric::fail_gone(put.region->rank());

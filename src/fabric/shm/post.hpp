@@ -36,7 +36,8 @@ class ShmFarRegion final : public fabric::FarRegion {
   bool is_live() const override { return live_.load(std::memory_order_seq_cst) == generation_; }
   bool is_in_program() const { return program_.has_value(); }
 
-  // Stores a shape's bytes, from `offset` on. Throws Error{rank_lost} or {invalid_argument} where the system cannot.
+  // Stores a shape's bytes, from `offset` on. Throws Error{rank_lost} or {invalid_argument} where the system
+  // cannot.
   void store(std::uint64_t offset, const std::byte* from, const base::Shape& shape) const;
 
  private:

@@ -1,14 +1,14 @@
-// A PostBoard is the part of a rank's inbox by which others post to it: which of its regions live, who is storing into
-// them, and the notices of each source.
+// A PostBoard is the part of a rank's inbox by which others post to it: which of its regions live, who is
+// storing into them, and the notices of each source.
 //
-// A notice is a count. A source keeps the notices of a slot in eight lanes, each for one tag at a time: it stores the
-// lane's tag and the number of notices that it has ever raised there, in one word, and the owner stores beside it how
-// many it has taken. So each word has one writer. A lane whose notices are all taken may get another tag; the owner
-// looks at the tag only of lanes with notices, and those keep theirs.
+// A notice is a count. A source keeps the notices of a slot in eight lanes, each for one tag at a time: it
+// stores the lane's tag and the number of notices that it has ever raised there, in one word, and the owner
+// stores beside it how many it has taken. So each word has one writer. A lane whose notices are all taken may
+// get another tag; the owner looks at the tag only of lanes with notices, and those keep theirs.
 //
-// A region ends like this: its owner takes it from the board and then waits until no source is storing. A source says
-// that it is before it looks whether the region lives. Both orders hold across the two words (sequentially consistent),
-// so that the source finds the region gone or the owner finds it storing.
+// A region ends like this: its owner takes it from the board and then waits until no source is storing. A
+// source says that it is before it looks whether the region lives. Both orders hold across the two words
+// (sequentially consistent), so that the source finds the region gone or the owner finds it storing.
 //
 // docs/protocols.md argues why this is right; verify/notice.pml and verify/freed.pml prove it.
 #pragma once
@@ -23,10 +23,11 @@
 namespace tca::shm {
 
 struct alignas(64) NoticeSlot {
-  // By the source: the tag in the upper half, the count in the lower one. Release: pairs with the acquire in `take`;
-  // what was posted before is visible to an owner that sees the count.
+  // By the source: the tag in the upper half, the count in the lower one. Release: pairs with the acquire in
+  // `take`; what was posted before is visible to an owner that sees the count.
   std::array<std::atomic<std::uint64_t>, notice_tags> lanes;
-  // By the owner. Relaxed: a source that sees that all are taken stores nothing but another word into the lane.
+  // By the owner. Relaxed: a source that sees that all are taken stores nothing but another word into the
+  // lane.
   alignas(64) std::array<std::atomic<std::uint32_t>, notice_tags> taken;
 };
 static_assert(sizeof(NoticeSlot) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);

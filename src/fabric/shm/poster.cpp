@@ -134,8 +134,8 @@ ShmPoster::ShmPoster(control::Control& control, Space& space, Inbox& inbox)
 
 ShmPoster::~ShmPoster() = default;
 
-// Takes a place on the board, and tells the others that the region lives there. Whoever has its token finds both in
-// order, since the token comes after.
+// Takes a place on the board, and tells the others that the region lives there. Whoever has its token finds
+// both in order, since the token comes after.
 std::uint32_t ShmPoster::publish(std::uint64_t generation) {
   PostBoard& board = this->board(control_.rank());
   if (free_places_.empty()) {
@@ -150,8 +150,8 @@ std::uint32_t ShmPoster::publish(std::uint64_t generation) {
   return place;
 }
 
-// Waits for sources that are storing just now. A turn may have ended and the next one begun meanwhile; that one finds
-// the region gone. A source that has died stores nothing more.
+// Waits for sources that are storing just now. A turn may have ended and the next one begun meanwhile; that
+// one finds the region gone. A source that has died stores nothing more.
 void ShmPoster::withdraw(std::uint32_t place) {
   PostBoard& board = this->board(control_.rank());
   // Sequentially consistent: pairs with ShmPost::enter; see post_board.hpp.
@@ -197,8 +197,8 @@ std::unique_ptr<fabric::FarRegion> ShmPoster::attach(int rank, std::size_t bytes
   try {
     Mapping mapping =
         space_.attach({.handle = name.handle, .owner = owner, .bytes = name.begin + bytes}, File());
-    // The descriptor might be another file's by now. It is closed after the region is gone, so this file is the region
-    // if that still lives.
+    // The descriptor might be another file's by now. It is closed after the region is gone, so this file is
+    // the region if that still lives.
     require_live();
     return std::make_unique<ShmFarRegion>(live, name.generation, rank, std::move(mapping), name.begin);
   } catch (const Error&) {

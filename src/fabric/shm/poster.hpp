@@ -1,5 +1,5 @@
-// Posts over shared memory. The source stores into the mapped region itself, or has the system store into memory that
-// the owner's program has. Nothing of it needs the owner.
+// Posts over shared memory. The source stores into the mapped region itself, or has the system store into
+// memory that the owner's program has. Nothing of it needs the owner.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace tca::shm {
 
-// The notices that this rank raises at another one, in a copy of its own: the words themselves are in the cache of the
-// rank that waits for them.
+// The notices that this rank raises at another one, in a copy of its own: the words themselves are in the
+// cache of the rank that waits for them.
 class RaisedNotices {
  public:
   RaisedNotices(NoticeSlots& slots, int rank) : slots_(slots), rank_(rank) {}
 
-  // Makes sure that there is a lane for one more notice. Throws Error{refused} where all are taken by other tags.
+  // Makes sure that there is a lane for one more notice. Throws Error{refused} where all are taken by other
+  // tags.
   void reserve(int slot, std::uint32_t tag);
   // Raises a notice that was reserved, or gives the lane back.
   void raise(int slot, std::uint32_t tag);

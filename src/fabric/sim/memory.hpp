@@ -15,8 +15,8 @@ struct Free {
 };
 using Owned = std::unique_ptr<std::byte, Free>;
 
-// Allocates zeroed memory for a part, which begins at a cache line. Returns null where there is none. calloc leaves
-// the pages to their first use.
+// Allocates zeroed memory for a part, which begins at a cache line. Returns null where there is none. calloc
+// leaves the pages to their first use.
 inline Owned allocate(std::size_t bytes, std::span<std::byte>& part) {
   constexpr std::size_t alignment = 64;
   Owned owned(static_cast<std::byte*>(std::calloc(1, bytes + alignment)));

@@ -1,4 +1,5 @@
-// Posts on the modelled machine. A post takes its bytes when it starts, as a chain does; the model says when they land.
+// Posts on the modelled machine. A post takes its bytes when it starts, as a chain does; the model says when
+// they land.
 #pragma once
 
 #include <cstdint>

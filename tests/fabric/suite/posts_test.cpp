@@ -1,4 +1,5 @@
-// Posts and notices: what they carry, in what order, and how tokens that are good no longer, or never were, are refused.
+// Posts and notices: what they carry, in what order, and how tokens that are good no longer, or never were,
+// are refused.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
