@@ -118,7 +118,7 @@ class PostState {
 
   void clear() {
     named("clear", [&] { require_rest(); });
-    programs_.clear();
+    for (auto& [fabric, program] : programs_) program->clear();
     targets_.clear();
   }
 

@@ -20,8 +20,10 @@ bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanos
                 std::string_view what_to_do, const std::function<bool()>& is_done) {
   if (is_done()) return true;
   control::Control& control = world.control();
-  const std::chrono::duration<double> begin = control.now();
-  const auto is_over = [&] { return at_most <= control.now() - begin; };
+  const bool limited = at_most < no_limit;
+  // A look at the clock takes a good part of what a signal does.
+  const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
+  const auto is_over = [&] { return limited && at_most <= control.now() - begin; };
   while (control.wait_turn(wait, at_most)) {
     if (is_done()) return true;
     if (is_over()) return false;
@@ -36,7 +38,7 @@ bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanos
     const bool waited_long = poll.pause({.moves = world.needs_polling()});
     if (poll.has_yielded() || polls % polls_between_progress == 0) {
       world.progress_while_waiting();
-      if (at_most < no_limit && is_over()) return look();
+      if (is_over()) return look();
     }
     if (!waited_long) continue;
     check_missing(world, wait, look);

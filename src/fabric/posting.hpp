@@ -51,6 +51,8 @@ class PostProgram {
   // The caller has checked the bounds, and keeps the region and the source.
   virtual void put(FarRegion& to, std::uint64_t offset, const std::byte* from, const base::Shape& shape) = 0;
   virtual void notify(int rank, int slot, std::uint32_t tag) = 0;
+  // Takes everything out again. What was started goes on.
+  virtual void clear() = 0;
 
   // Never blocks. Where it throws, because a region is gone (Error{invalid_argument}) or a slot is full
   // (Error{refused}), nothing is stored.

@@ -101,6 +101,7 @@ class MpiPost final : public fabric::PostProgram {
   void notify(int rank, int slot, std::uint32_t tag) override {
     to_rank(rank).notices.push_back({slot, tag});
   }
+  void clear() override { ranks_.clear(); }
 
   // Whatever was refused of the start before is thrown before anything is sent.
   void start() override {

@@ -105,6 +105,13 @@ void ShmPost::notify(int rank, int slot, std::uint32_t tag) {
   notices_.push_back({&poster_.raised_at(rank), slot, tag, puts_.size()});
 }
 
+void ShmPost::clear() {
+  puts_.clear();
+  notices_.clear();
+  owners_.clear();
+  in_programs_.clear();
+}
+
 // This rank alone changes the words.
 void ShmPost::enter() {
   for (Storing* owner : owners_)

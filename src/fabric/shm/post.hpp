@@ -58,6 +58,7 @@ class ShmPost final : public fabric::PostProgram {
   void put(fabric::FarRegion& to, std::uint64_t offset, const std::byte* from,
            const base::Shape& shape) override;
   void notify(int rank, int slot, std::uint32_t tag) override;
+  void clear() override;
   void start() override;
   bool has_left() override { return true; }
   bool has_landed() override { return true; }

@@ -166,6 +166,7 @@ class SimPost final : public fabric::PostProgram {
   void notify(int rank, int slot, std::uint32_t tag) override {
     to_rank(rank).notices.push_back({slot, tag});
   }
+  void clear() override { ranks_.clear(); }
 
   void start() override {
     check_regions();

@@ -1,8 +1,11 @@
 // Posts and notices: what they carry, in what order, and how tokens that are good no longer, or never were,
 // are refused.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -17,8 +20,8 @@ namespace {
 using Value = std::int64_t;
 
 bool carries_posts(const Backend& backend) {
-  for (const char* without : {"cuda", "shuffle", "hybrid", "staged"})
-    if (backend.name.starts_with(without)) return false;
+  for (const char* without : {"cuda", "shuffle", "staged"})
+    if (backend.name.find(without) != std::string::npos) return false;
   return true;
 }
 
@@ -308,7 +311,11 @@ TEST_P(FabricTest, PostsIntoMemoryOfTheProgram) {
 
 TEST_P(FabricTest, TokensOfOtherWorldsAreRefused) {
   if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
-  RegionToken old;
+  // Where ranks are processes, those of the second world are others than those of the first.
+  void* const page =
+      mmap(nullptr, sizeof(RegionToken), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  RegionToken& old = *new (page) RegionToken;
   const std::vector<Value> one{5};
   run(2, [&](World& world) {
     const Region region(world, 64);
@@ -318,7 +325,7 @@ TEST_P(FabricTest, TokensOfOtherWorldsAreRefused) {
   run(2, [&](World& world) {
     const Region region(world, 64);
     world.barrier();
-    if (world.rank() == 0 && old.bytes() == 64) {
+    if (world.rank() == 0) {
       Post post(world, "late");
       const Caught error = caught([&] {
         post.put(old, 0, one, block(1)).start();
@@ -331,6 +338,7 @@ TEST_P(FabricTest, TokensOfOtherWorldsAreRefused) {
     require(std::all_of(region.data(), region.data() + 64, [](std::byte b) { return b == std::byte{0}; }),
             "a byte was written");
   });
+  munmap(page, sizeof(RegionToken));
 }
 
 TEST_P(FabricTest, WrongPostsAreRefused) {
