@@ -1,12 +1,15 @@
 // Tests chains that are destroyed in the middle of a step. The memory with which MPI still works must stay,
 // no rank may wait for a message that will never come, and what does complete must be freed.
 #include <malloc.h>
+#include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "mpi_ranks.hpp"
 #include "suite.hpp"
+#include "tca/mpi.hpp"
 
 namespace tca::test {
 namespace {
@@ -117,6 +120,58 @@ std::vector<Case> cases() {
         all.push_back({fabric, channel, beginners});
   return all;
 }
+
+// Runs ranks that leave when they like, without a barrier before.
+std::string run_apart(const std::string& fabric, const Ranks::Body& body) {
+  const auto in_world = [&](const void* comm, const Ranks::Body& of_rank, const WorldOptions& given) {
+    WorldOptions options = given;
+    options.fabric = fabric;
+    setenv("OPENTCA_SUBCLUSTER", "1", 1);
+    World world = World::from_mpi(*static_cast<const MPI_Comm*>(comm), options);
+    of_rank(world);
+  };
+  return mpi_backend("apart", in_world, {}).make()->run(2, body, {.time_limit = std::chrono::seconds(10)});
+}
+
+class PostEnds : public testing::TestWithParam<std::string> {};
+
+// The source leaves as soon as it may, and the target only then looks for what was posted.
+TEST_P(PostEnds, APostArrivesWhoseRankLeaves) {
+  EXPECT_EQ(run_apart(GetParam(),
+                      [](World& world) {
+                        const Region region(world, large);
+                        const std::vector<RegionToken> tokens = world.all_gather(region.token());
+                        if (world.rank() == 0) {
+                          const std::vector<char> source(large, 7);
+                          Post post(world, "last words");
+                          post.put(tokens[1], 0, source, block(large)).notify(1, 0, 0).start();
+                        } else {
+                          Notices(world).wait({0, 0, 0});
+                          require(std::all_of(region.data(), region.data() + large,
+                                              [](std::byte byte) { return byte == std::byte{7}; }),
+                                  "not all has come");
+                        }
+                      }),
+            "");
+}
+
+TEST_P(PostEnds, ANoticeIsAwaitedOfARankThatLeaves) {
+  EXPECT_EQ(run_apart(GetParam(),
+                      [](World& world) {
+                        world.barrier();
+                        if (world.rank() == 1) return;
+                        try {
+                          Notices(world).wait({1, 4, 12});
+                          throw Mismatch("the wait returned");
+                        } catch (const Error& error) {
+                          require(error.code() == Errc::rank_lost && error.missing() == std::vector<int>{1},
+                                  "{}", error.what());
+                        }
+                      }),
+            "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabric, PostEnds, testing::Values("mpi", "shm+mpi"));
 
 INSTANTIATE_TEST_SUITE_P(Mpi, Ends, testing::ValuesIn(cases()), [](const auto& test) {
   std::string name = fmt::format("{}_{}_begun_by_{}", test.param.fabric, test.param.channel,
