@@ -59,7 +59,7 @@ class BlockChain : protected device::ChainPart<device::Block> {
 
 /// A chain carried by a cooperative grid, with all the promises of a start and a wait on the host. Each start
 /// and each wait is a barrier of the grid.
-class GridChain : BlockChain {
+class GridChain : protected BlockChain {
  public:
   __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) {}
 

@@ -27,6 +27,7 @@
 
 #include "tca/counted.hpp"
 #include "tca/detail/api.hpp"
+#include "tca/produced.hpp"
 #include "tca/stream.hpp"
 #include "tca/window.hpp"
 
@@ -38,6 +39,7 @@ struct Descriptor;
 
 struct DeviceDoorbell;
 struct DeviceChain;
+struct DeviceProducedChain;
 
 struct ChainOptions {
   /// May be false only if all of this holds: two chains with separate target arrays take turns, every two
@@ -100,6 +102,14 @@ class TCA_API Chain {
   [[nodiscard]] CountedPut put_counted(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
                                        const Layout& from_layout);
 
+  /// Adds a put of elements that a kernel makes, 0 to `elements` - 1, straight for a kernel of `rank`; see
+  /// tca/produced.hpp. Throws Error{invalid_argument} after `commit`, for a rank that there is not, and for a
+  /// number below 1 or of 2 GiB and more.
+  template <Element T>
+  [[nodiscard]] ProducedPut<T> put_produced(int rank, std::int64_t elements) {
+    return ProducedPut<T>(add_produced(rank, elements, sizeof(T)));
+  }
+
   /// Adds a put of no bytes, which only tells `rank` that this rank has started.
   Chain& signal(int rank);
 
@@ -110,20 +120,28 @@ class TCA_API Chain {
   /// rank is for its n-th counted put to this one; every counted put must be expected so.
   CountedArrival expect_counted(int rank);
 
+  /// Declares that `rank` makes a produced put of so many elements to this rank, as `expect` does besides. The
+  /// n-th call for a rank is for its n-th produced put to this one; every produced put must be expected so.
+  template <Element T>
+  [[nodiscard]] ProducedArrival<T> expect_produced(int rank, std::int64_t elements) {
+    return ProducedArrival<T>(add_expected_produced(rank, elements, sizeof(T)));
+  }
+
   /// Collective. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every
   /// rank:
   ///   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
   ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
   ///     a put into bytes that the target itself sends in the same chain, a window that a rank has destroyed,
   ///     a forced channel that does not reach a target, a counted put that is not expected or that no channel
-  ///     carries (those of cuda and mpi/rma do not), and ranks that commit different chains. Every rank
-  ///     may then add to the chain and commit it again.
+  ///     carries (those of cuda and mpi/rma do not), a produced put that is not expected with as many elements of
+  ///     the same size or whose target no kernel reaches (kernels reach the ranks of the sub-cluster, on cuda),
+  ///     and ranks that commit different chains. Every rank may then add to the chain and commit it again.
   ///   - Error{out_of_memory} when there is no room for what is staged.
   ///   - Error{timed_out} or Error{rank_lost} when a rank does not commit the chain in time.
   void commit();
 
-  /// Starts a step, and never blocks. Throws Error{invalid_argument} before `commit` and while a step is
-  /// under way.
+  /// Starts a step, and never blocks. Throws Error{invalid_argument} before `commit`, while a step is under
+  /// way, and where this rank has an end of a produced put, which only a kernel can start.
   void start();
 
   /// Returns whether the step has finished, without blocking; true as well when none is under way. Throws as
@@ -155,19 +173,23 @@ class TCA_API Chain {
 
   /// The same three, ordered on a stream. Errors of such a step (a time limit, a lost rank) are thrown by the
   /// next of these calls, or by World::check. They throw Error{invalid_argument} before `commit`, while a
-  /// step that the host started is under way, and where the fabric has no streams.
+  /// step that the host started is under way, where the fabric has no streams, and for produced puts.
   void start(Stream stream);
   void wait(Stream stream);
   void run(Stream stream);
 
   /// Returns what a kernel needs to start and wait by itself; see tca/chain.cuh. It is valid as long as the
-  /// chain. Throws Error{invalid_argument} before `commit`, and where the fabric has no kernels.
+  /// chain. Throws Error{invalid_argument} before `commit`, where the fabric has no kernels, and for produced
+  /// puts.
   [[nodiscard]] const DeviceChain& device() const;
+
+  /// Returns the same for a chain with or without produced puts; see tca/produced.cuh.
+  [[nodiscard]] const DeviceProducedChain& device_produced() const;
 
   /// Returns what a kernel needs to have the resident engine start and finish steps; see tca/engine.cuh. It
   /// is valid as long as the chain. Throws Error{invalid_argument} before `commit`, and where the engine
-  /// cannot run the chain: on other fabrics than cuda, without WorldOptions::engine_blocks, or when the
-  /// engine serves 255 chains already.
+  /// cannot run the chain: on other fabrics than cuda, without WorldOptions::engine_blocks, when the engine
+  /// serves 255 chains already, or for produced puts.
   [[nodiscard]] const DeviceDoorbell& doorbell() const;
 
   /// Returns a table with a line for every put and signal, which are counted from 0 in the order in which
@@ -197,6 +219,9 @@ class TCA_API Chain {
   friend class World;
   explicit Chain(std::unique_ptr<core::ChainState> state);
   core::ChainState& state() const { return core::present(state_, "chain"); }
+  std::shared_ptr<core::ProducedEnd> add_produced(int rank, std::int64_t elements, std::size_t element_bytes);
+  std::shared_ptr<core::ProducedEnd> add_expected_produced(int rank, std::int64_t elements,
+                                                           std::size_t element_bytes);
   core::Descriptor describe(const char* call, const raw::Remote& to, const Layout& to_layout,
                             const raw::Local& from, const Layout& from_layout) const;
 

@@ -105,6 +105,31 @@ core::Descriptor Chain::describe(const char* call, const raw::Remote& target, co
   return put;
 }
 
+std::shared_ptr<core::ProducedEnd> Chain::add_produced(int rank, std::int64_t elements,
+                                                       std::size_t element_bytes) {
+  return state().add_produced(rank, elements, element_bytes);
+}
+std::shared_ptr<core::ProducedEnd> Chain::add_expected_produced(int rank, std::int64_t elements,
+                                                                std::size_t element_bytes) {
+  return state().expect_produced(rank, elements, element_bytes);
+}
+
+const device::Produced& core::produced_view(const std::shared_ptr<ProducedEnd>& end) {
+  const ProducedEnd& present = core::present(end, "produced put");
+  if (!present.committed) {
+    base::fail(Errc::invalid_argument, {.chain = present.chain},
+               "device() of a produced put between this rank and rank {} in chain '{}' before its commit",
+               present.partner, present.chain);
+  }
+  return present.view;
+}
+std::int64_t core::produced_elements(const std::shared_ptr<ProducedEnd>& end) {
+  return core::present(end, "produced put").elements;
+}
+int core::produced_partner(const std::shared_ptr<ProducedEnd>& end) {
+  return core::present(end, "produced put").partner;
+}
+
 Chain& Chain::signal(int rank) {
   state().signal(rank);
   return *this;
@@ -126,6 +151,7 @@ void Chain::start(Stream stream) { state().start_on(stream); }
 void Chain::wait(Stream stream) { state().wait_on(stream); }
 void Chain::run(Stream stream) { state().run_on(stream); }
 const DeviceChain& Chain::device() const { return state().device(); }
+const DeviceProducedChain& Chain::device_produced() const { return state().device_produced(); }
 const DeviceDoorbell& Chain::doorbell() const { return state().doorbell(); }
 std::string Chain::explain() const { return state().explain(); }
 const std::string& Chain::name() const { return state().name(); }

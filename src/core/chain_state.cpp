@@ -101,6 +101,49 @@ std::shared_ptr<CountedEnd> ChainState::expect_counted(int rank) {
   return end;
 }
 
+ProducedEnds& ChainState::produced() {
+  if (produced_ == nullptr) produced_ = std::make_unique<ProducedEnds>();
+  return *produced_;
+}
+
+std::shared_ptr<ProducedEnd> ChainState::produced_end(const char* call, int rank, std::int64_t elements,
+                                                      std::size_t element_bytes) const {
+  check_rank(call, rank);
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 31;  // so that 32 bits can number the packets
+  if (elements < 1 || elements >= most_bytes / static_cast<std::int64_t>(element_bytes)) {
+    fail(Errc::invalid_argument, about(),
+         "{} of chain '{}' with rank {}: {} elements of {} bytes; there is at least one, and all together have "
+         "less than 2 GiB",
+         call, name_, rank, elements, element_bytes);
+  }
+  auto end = std::make_shared<ProducedEnd>();
+  end->chain = name_;
+  end->partner = rank;
+  end->elements = static_cast<std::uint32_t>(elements);
+  end->element_bytes = static_cast<std::uint32_t>(element_bytes);
+  return end;
+}
+
+std::shared_ptr<ProducedEnd> ChainState::add_produced(int rank, std::int64_t elements,
+                                                      std::size_t element_bytes) {
+  auto end = produced_end("put_produced", rank, elements, element_bytes);
+  Descriptor put;
+  put.to = rank;
+  put.elements = end->elements;
+  put.element_bytes = end->element_bytes;
+  draft_->descriptors.push_back(put);
+  produced().puts.push_back(end);
+  return end;
+}
+
+std::shared_ptr<ProducedEnd> ChainState::expect_produced(int rank, std::int64_t elements,
+                                                         std::size_t element_bytes) {
+  auto end = produced_end("expect_produced", rank, elements, element_bytes);
+  produced().arrivals.push_back(end);
+  draft_->expected.push_back(rank);
+  return end;
+}
+
 // The fabrics read these lengths as long as the step is under way, while the program may set the next ones.
 void ChainState::take_lengths() {
   for (const auto& put : counted_->puts) put->length = put->next;
@@ -126,6 +169,13 @@ void ChainState::fail_uncommitted(const char* call) const {
 void ChainState::fail_running(const char* call) const {
   fail(Errc::invalid_argument, about(), "{} of chain '{}' while its step {} is under way; wait for it first",
        call, name_, step_);
+}
+
+void ChainState::fail_produced(const char* call) const {
+  fail(Errc::invalid_argument, about(),
+       "{} of chain '{}' by the host, which has produced puts: nobody but a kernel can make what they send; "
+       "start the chain there (device_produced() and tca/produced.cuh)",
+       call, name_);
 }
 
 // A host has nothing to wait for in a step on a stream, and a return at once would look like an arrival.
@@ -220,11 +270,22 @@ void ChainState::run_on(Stream stream) {
 
 const DeviceChain& ChainState::device() const {
   require_committed("device()");
+  if (produced_ != nullptr) {
+    fail(Errc::invalid_argument, about(),
+         "device() of chain '{}', which has produced puts: use device_produced(), with a ProducedBlockChain or a "
+         "ProducedGridChain in the kernel (tca/produced.cuh)",
+         name_);
+  }
+  return device_produced();
+}
+
+const DeviceProducedChain& ChainState::device_produced() const {
+  require_committed("device()");
   const auto chain_of = [&](std::size_t f) {
     const fabric::AcceleratorProgram* program = programs_[f]->on_accelerator();
     return program != nullptr ? program->device_chain() : nullptr;
   };
-  const DeviceChain* device = chain_of(0);
+  const DeviceProducedChain* device = chain_of(0);
   for (std::size_t f = 0; f < programs_.size(); ++f) {
     const bool drivable = chain_of(f) != nullptr || (f > 0 && programs_[f]->is_empty());
     if (drivable) continue;
@@ -239,6 +300,7 @@ const DeviceChain& ChainState::device() const {
 
 const DeviceDoorbell& ChainState::doorbell() const {
   require_committed("doorbell()");
+  if (produced_ != nullptr) fail_produced("doorbell()");
   fabric::AcceleratorProgram* const first = programs_.front()->on_accelerator();
   const DeviceDoorbell* doorbell = first != nullptr ? first->doorbell() : nullptr;
   const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),

@@ -12,6 +12,7 @@
 #include "base/waited.hpp"
 #include "core/window_state.hpp"
 #include "tca/counted.hpp"
+#include "tca/device/produced.hpp"
 
 namespace tca::core {
 
@@ -26,6 +27,9 @@ struct Descriptor {
   std::int64_t from_offset = 0;
   const base::Shape* shape = nullptr;
   bool counted = false;
+  // Of a produced put, which has no shape. Of all others there are 0.
+  std::uint32_t elements = 0;
+  std::uint32_t element_bytes = 0;
 };
 
 // Returns how many puts go to each rank.
@@ -34,6 +38,20 @@ std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int
 // This rank's ends of a chain's counted puts, in the order in which they were declared.
 struct CountedEnds {
   std::vector<std::shared_ptr<CountedEnd>> puts, arrivals;
+};
+
+// One end of a produced put. The commit has the fabric fill the view.
+struct ProducedEnd {
+  std::string chain;
+  int partner = 0;
+  std::uint32_t elements = 0, element_bytes = 0;
+  bool committed = false;
+  device::Produced view = {};
+};
+
+// This rank's ends of a chain's produced puts, in the order in which they were declared.
+struct ProducedEnds {
+  std::vector<std::shared_ptr<ProducedEnd>> puts, arrivals;
 };
 
 // The declarations that this rank has made for a chain that is not committed yet.
@@ -55,6 +73,8 @@ class ChainState {
   void expect(int rank);
   std::shared_ptr<CountedEnd> add_counted(const Descriptor& descriptor, std::shared_ptr<WindowState> source);
   std::shared_ptr<CountedEnd> expect_counted(int rank);
+  std::shared_ptr<ProducedEnd> add_produced(int rank, std::int64_t elements, std::size_t element_bytes);
+  std::shared_ptr<ProducedEnd> expect_produced(int rank, std::int64_t elements, std::size_t element_bytes);
   void commit();
 
   void start();
@@ -70,6 +90,7 @@ class ChainState {
   void wait_on(Stream stream);
   void run_on(Stream stream);
   const DeviceChain& device() const;
+  const DeviceProducedChain& device_produced() const;
   const DeviceDoorbell& doorbell() const;
 
   std::string explain() const;
@@ -89,6 +110,7 @@ class ChainState {
   void require_startable(const char* call) const {
     require_committed(call);
     if (running_) fail_running(call);
+    if (produced_ != nullptr) fail_produced(call);
   }
   void require_waitable(const char* call) const {
     if (running_) return;
@@ -103,9 +125,13 @@ class ChainState {
   void require_streams(const char* call) const;
   [[noreturn]] void fail_uncommitted(const char* call) const;
   [[noreturn]] void fail_running(const char* call) const;
+  [[noreturn]] void fail_produced(const char* call) const;
   [[noreturn]] void fail_on_stream(const char* call) const;
   [[noreturn]] void fail_not_started(const char* call) const;
   CountedEnds& counted();
+  ProducedEnds& produced();
+  std::shared_ptr<ProducedEnd> produced_end(const char* call, int rank, std::int64_t elements,
+                                            std::size_t element_bytes) const;
   void take_lengths();
   void begin_step();
   void finish_step();
@@ -135,6 +161,7 @@ class ChainState {
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`
   std::unique_ptr<CountedEnds> counted_;  // null where there are none
+  std::unique_ptr<ProducedEnds> produced_;
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
 };

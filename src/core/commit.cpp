@@ -46,19 +46,21 @@ struct Uses {
   }
 };
 
-// Hands out this rank's ends of the counted puts that a rank makes, in the order in which they were declared.
-class CountedInTurn {
+// Hands out this rank's ends of the counted or produced puts that a rank makes, in the order in which they were
+// declared.
+template <class Ends>
+class InTurn {
  public:
-  CountedInTurn(const CountedEnds* ends, int rank) : ends_(ends), rank_(rank) {}
+  InTurn(const Ends* ends, int rank) : ends_(ends), rank_(rank) {}
 
-  CountedEnd* next_put() { return ends_->puts[put_++].get(); }
-  CountedEnd* next_arrival() {
+  auto* next_put() { return ends_->puts[put_++].get(); }
+  auto* next_arrival() {
     while (ends_->arrivals[arrival_]->partner != rank_) ++arrival_;
     return ends_->arrivals[arrival_++].get();
   }
 
  private:
-  const CountedEnds* ends_;
+  const Ends* ends_;
   int rank_;
   std::size_t put_ = 0, arrival_ = 0;
 };
@@ -93,6 +95,8 @@ std::string Commit::in_words(base::ByteRange bytes, std::uint32_t window, int ra
 }
 
 std::string Commit::what_comes(const Descriptor& d, std::size_t number, int from) const {
+  if (d.elements > 0)
+    return fmt::format("put {} of rank {} produces {} elements for rank {}", number, from, d.elements, d.to);
   if (d.shape == nullptr) return fmt::format("rank {} signals rank {}", from, d.to);
   const Region region = Region::written(d.to_offset, *d.shape);
   return fmt::format("{} writes {}", name_of(from, number, region, d.to_window),
@@ -107,6 +111,14 @@ void Commit::choose_channels() {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
       d.fabric = static_cast<std::uint16_t>(world_.fabric_to(d.to));
+      if (d.elements > 0 && !world_.fabrics()[d.fabric]->carries_produced()) {
+        own_.add([&] {
+          return fmt::format(
+              "put {} of rank {} is produced by a kernel, and none reaches rank {}, which is reached over {}; put "
+              "from a window instead, which the kernel or the host fills before the start",
+              i, world_.rank(), d.to, world_.fabrics()[d.fabric]->name());
+        });
+      }
       continue;
     }
     const std::size_t first = world_.first_fabric(d.to_window, d.from_window);
@@ -137,6 +149,11 @@ void Commit::exchange() {
   const auto& arrivals = chain_.counted_ == nullptr ? none : chain_.counted_->arrivals;
   writer.put(arrivals.size());
   for (const auto& arrival : arrivals) writer.put(arrival->partner);
+  const std::vector<std::shared_ptr<ProducedEnd>> nothing;
+  const auto& produced = chain_.produced_ == nullptr ? nothing : chain_.produced_->arrivals;
+  writer.put(produced.size());
+  for (const auto& arrival : produced)
+    writer.put(Elements{arrival->partner, arrival->elements, arrival->element_bytes});
   for (const base::Blob& blob : world_.meet(writer.blob(), what(), number_)) {
     base::Reader reader(blob);
     Declaration rank;
@@ -146,6 +163,8 @@ void Commit::exchange() {
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.puts.push_back(read(reader, world_));
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected.push_back(reader.get<int>());
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected_counted.push_back(reader.get<int>());
+    for (auto n = reader.get<std::size_t>(); n > 0; --n)
+      rank.expected_produced.push_back(reader.get<Elements>());
     ranks_.push_back(std::move(rank));
   }
 }
@@ -158,6 +177,7 @@ Problems Commit::problems() const {
     if (rank != world_.rank()) check_windows(rank, ranks_[static_cast<std::size_t>(rank)].puts, problems);
   check_expectations(problems);
   check_counted(problems);
+  check_produced(problems);
   check_overlaps(problems);
   return problems;
 }
@@ -259,6 +279,31 @@ void Commit::check_counted(Problems& problems) const {
   }
 }
 
+// Checks that this rank expects every produced put to it, and no others, and as the same elements.
+void Commit::check_produced(Problems& problems) const {
+  const int me = world_.rank();
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    std::vector<Elements> sent, expected;
+    for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts)
+      if (d.to == me && d.elements > 0) sent.push_back({rank, d.elements, d.element_bytes});
+    for (const Elements& one : ranks_[static_cast<std::size_t>(me)].expected_produced)
+      if (one.partner == rank) expected.push_back(one);
+    if (sent == expected) continue;
+    const auto in_words = [](const std::vector<Elements>& all) {
+      std::string text;
+      for (const Elements& one : all)
+        text += fmt::format("{}{} elements of {} bytes", text.empty() ? "" : ", ", one.count, one.bytes);
+      return text.empty() ? std::string("none") : text;
+    };
+    problems.add([&] {
+      return fmt::format(
+          "rank {0} makes these produced puts to rank {1}: {2}; rank {1} expects: {3}; call expect_produced({0}) on "
+          "rank {1} once for each, with the same elements",
+          rank, me, in_words(sent), in_words(expected));
+    });
+  }
+}
+
 // Checks this rank's windows: a step writes no byte twice, and writes no byte that this rank sends in the
 // same step.
 void Commit::check_overlaps(Problems& problems) const {
@@ -352,10 +397,15 @@ base::Blob Commit::offer() {
   for (std::size_t f = 0; f < shares_.size(); ++f) {
     Share& share = shares_[f];
     for (int rank = 0; rank < world_.size(); ++rank) {
-      CountedInTurn counted(chain_.counted_.get(), rank);
+      InTurn counted(chain_.counted_.get(), rank);
+      InTurn produced(chain_.produced_.get(), rank);
+      std::uint32_t number = 0;
       for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
+        const std::uint32_t put_number = number++;
         CountedEnd* const sent = d.counted && rank == me ? counted.next_put() : nullptr;
         CountedEnd* const come = d.counted && d.to == me ? counted.next_arrival() : nullptr;
+        ProducedEnd* const made = d.elements > 0 && rank == me ? produced.next_put() : nullptr;
+        ProducedEnd* const used = d.elements > 0 && d.to == me ? produced.next_arrival() : nullptr;
         if (d.fabric != f || (rank != me && d.to != me)) continue;
         fabric::Put put{.from = rank, .to = d.to, .shape = d.shape, .protocol = d.protocol};
         if (d.shape != nullptr) {
@@ -364,18 +414,22 @@ base::Blob Commit::offer() {
           put.from_memory = keep(d.from_window)->memory_of(f);
           put.from_offset = static_cast<std::uint64_t>(d.from_offset);
         }
+        put.elements = {.count = d.elements, .bytes = d.element_bytes, .put = put_number};
         if (rank == me) {
           put.length = length_of(sent, d);
+          put.elements.view = made != nullptr ? &made->view : nullptr;
           share.outgoing.push_back(put);
         }
         if (d.to == me) {
           put.length = length_of(come, d);
+          put.elements.view = used != nullptr ? &used->view : nullptr;
           share.incoming.push_back(put);
         }
       }
     }
     share.offer = world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_,
-                                              share.outgoing, share.incoming, chain_.time_limit_});
+                                              share.outgoing, share.incoming, chain_.time_limit_,
+                                              world_.checks_steps()});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }
@@ -393,6 +447,10 @@ void Commit::bind(std::span<const base::Blob> offered) {
   std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are bound
   for (std::size_t f = 0; f < shares_.size(); ++f) programs.push_back(shares_[f].offer->bind(offers[f]));
   chain_.programs_ = std::move(programs);
+  if (chain_.produced_ != nullptr) {
+    for (const auto* ends : {&chain_.produced_->puts, &chain_.produced_->arrivals})
+      for (const auto& end : *ends) end->committed = true;
+  }
   chain_.windows_ = std::move(windows_);
   chain_.windows_.shrink_to_fit();
 }

@@ -14,6 +14,14 @@
 
 namespace tca::core {
 
+// The elements of a produced put between this rank and another.
+struct Elements {
+  int partner = 0;
+  std::uint32_t count = 0, bytes = 0;
+
+  bool operator==(const Elements&) const = default;
+};
+
 // A chain as one rank declared it, in the form in which all ranks receive it.
 struct Declaration {
   std::string name;
@@ -21,6 +29,7 @@ struct Declaration {
   bool is_sound = true;  // its rank knows nothing against its puts
   std::vector<Descriptor> puts;
   std::vector<int> expected, expected_counted;  // ranks, the latter once for each counted put
+  std::vector<Elements> expected_produced;
 
   bool is_of_same_chain(const Declaration& other) const {
     return name == other.name && guarded == other.guarded;
@@ -74,6 +83,7 @@ class Commit {
   void check_bounds(Problems& problems) const;
   void check_expectations(Problems& problems) const;
   void check_counted(Problems& problems) const;
+  void check_produced(Problems& problems) const;
   void check_overlaps(Problems& problems) const;
 
   // The words of messages; see words.hpp.

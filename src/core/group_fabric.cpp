@@ -139,6 +139,7 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
     return fabric_.carries(protocol, rank_of(ranks_, number)) && fabric_.serves_groups(protocol);
   }
   bool carries_counted(int protocol) const override { return fabric_.carries_counted(protocol); }
+  bool carries_produced() const override { return fabric_.carries_produced(); }
   bool takes_existing() const override { return fabric_.takes_existing(); }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {

@@ -19,6 +19,7 @@ namespace tca {
 struct DeviceDoorbell;
 struct DeviceChain;
 struct DeviceFold;
+struct DeviceProducedChain;
 struct DeviceTeam;
 }  // namespace tca
 
@@ -80,7 +81,7 @@ class AcceleratorProgram {
   virtual void run_on(Stream stream) = 0;
 
   // Returns the view with which a kernel starts steps and waits for them by itself; null where none can.
-  virtual const DeviceChain* device_chain() const { return nullptr; }
+  virtual const DeviceProducedChain* device_chain() const { return nullptr; }
 
   // Returns the view with which a kernel has a resident engine run steps; null where there is no engine.
   virtual const DeviceDoorbell* doorbell() { return nullptr; }

@@ -43,6 +43,9 @@
 namespace tca {
 template <class>
 struct DeviceWindow;
+namespace device {
+struct Produced;
+}
 }  // namespace tca
 
 namespace tca::fabric {
@@ -89,7 +92,19 @@ struct Length {
   std::uint64_t bytes() const { return *elements * element_bytes; }
 };
 
-// A put as both of its ends know it after the exchange in `commit`. A put without a shape is a bare signal.
+// What kernels produce for a put that has no memory: `count` elements of `bytes` each. `bind` sets `view`, which
+// lives as long as the chain, for this rank's end.
+struct Elements {
+  std::uint32_t count = 0;  // 0: the put is not a produced one
+  std::uint32_t bytes = 0;
+  std::uint32_t put = 0;  // its number among its sender's puts
+  device::Produced* view = nullptr;
+
+  explicit operator bool() const { return count != 0; }
+};
+
+// A put as both of its ends know it after the exchange in `commit`. A put without a shape and
+// without elements is a bare signal.
 struct Put {
   int from = 0;
   int to = 0;
@@ -100,6 +115,7 @@ struct Put {
   const base::Shape* shape = nullptr;  // outlives every program
   int protocol = 0;                    // index into Fabric::protocols()
   Length length = {};                  // at this rank's end: of an outgoing put the sender's
+  Elements elements = {};              // only where the fabric carries produced puts
 };
 
 // A rank's share of a chain. In both lists the puts are in the order in which their senders declared them.
@@ -112,6 +128,7 @@ struct ChainSpec {
   std::span<const Put> incoming;  // to == this rank
   // For a step that waits on an accelerator, where the host does not look at the clock.
   std::chrono::milliseconds time_limit{30'000};
+  bool checked = false;  // whether to look after each element that kernels produce
 };
 
 // The signals that guard the steps of a rank, and why there are none with the other partners.
@@ -235,6 +252,9 @@ class Fabric {
 
   // Returns whether a protocol carries counted puts.
   virtual bool carries_counted(int /*protocol*/) const { return false; }
+
+  // Returns whether it carries produced puts: its ranks run kernels, which reach each other.
+  virtual bool carries_produced() const { return false; }
 
   // Returns whether a protocol carries puts between the ranks of a group, whose other ranks know nothing of them.
   virtual bool serves_groups(int /*protocol*/) const { return true; }

@@ -8,26 +8,23 @@
 // between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
 // where chains send them.
 //
-// For a kernel that runs the whole solve, halves travel as packets: 12 bytes of data and the number of the
-// exchange in one 16-byte store. The thread that has a half stores it straight into the neighbour's memory,
-// where the thread that needs it polls. No barrier of the grid stands between the sender's arithmetic and its
-// stores, nor between arrival and use. A chain carried by the grid would need both barriers, because it does
-// not know which bytes belong to which block.
+// For a kernel that runs the whole solve, halves are the elements of produced puts (tca/produced.hpp): the thread
+// that has a half writes it, and the neighbour's thread that needs it reads it. No barrier of the grid stands
+// between the sender's arithmetic and its stores, nor between arrival and use. A chain whose source lies in a
+// window would need both barriers, because it does not know which bytes belong to which block.
 //
-// No packet is overwritten before it has been used, although nothing is acknowledged. Exchanges alternate
-// between even and odd sites, which have separate packets, and the two ends of a link between ranks send to
-// each other. Let y be the neighbour of site x across the face. Before a rank sends the half of x a second
-// time, it has used the half of y, and the neighbour has sent that only after using the first half of x. Only
-// between solves do two exchanges of the same parity follow each other, and there the last halves sent are
-// not used.
+// The chain has no guard, since the two ends of a link between ranks send to each other in turn. Let y be the
+// neighbour of site x across the face. Before a rank sends the half of x a second time, it has used the half of y,
+// and the neighbour has sent that only after using the first half of x. Only between solves do two exchanges of the
+// same parity follow each other: there the last halves sent are not used, and a sum over all ranks comes first.
 //
 // The same holds for halves that are stored in windows, but where two exchanges of the same parity follow
 // each other the neighbour may still be reading. So an exchange of nothing comes between them
-// (GpuWilson::clear_to_send). verify/halves.pml models both cases.
+// (GpuWilson::clear_to_send). verify/halves.pml models this, and verify/produced.pml the halves in packets.
 #pragma once
 
 #include "qcd/gpu/site.hpp"
-#include "tca/device/packet.hpp"
+#include "tca/device/produced.hpp"
 #include "tca/device/stores.hpp"
 
 namespace tca::qcd {
@@ -130,55 +127,21 @@ struct WindowSink {
   }
 };
 
+// How halves cross in a kernel that runs the whole solve: as elements of produced puts. A group has the same places
+// in every exchange, and those of even and odd sites take turns, so both are elements of one put. Of each
+// direction without a neighbour nothing is set.
 template <class T>
-inline constexpr Word half_packets = half_reals * sizeof(T) / (device::Packet::words * sizeof(Word));
+struct ProducedHalves {
+  DeviceProducedPut<Half<T>> to[8];        // by direction
+  DeviceProducedArrival<Half<T>> from[8];  // likewise
+  device::Progress steps;                  // exchanges are the chain's steps
 
-// The packets that a rank uses, its own and its neighbours', as seen on the device. A kernel that runs the
-// whole solve has one right-hand side.
-template <class T>
-struct PacketRoom {
-  device::Packet* own = nullptr;
-  device::Packet* theirs[8] = {};  // for each direction
-  Word* exchanges = nullptr;       // number of exchanges so far; kept between kernels
-  device::WaitLimits limits;       // for waits for packets
-
-  static constexpr std::size_t packets(std::size_t slots) { return slots * half_packets<T>; }
+  TCA_DEVICE bool there() const { return steps.there(); }
 };
 
-// Receives a half from packets that are `count` apart, and stores it in units that are 32 apart. Returns
-// false, without storing anything, if it has given up.
 template <class T>
-TCA_DEVICE bool receive_half(const device::Packet* from, Word count, Word exchange, Word neighbour,
-                             const device::WaitLimits& limits, Unit<T>* into) {
-  device::Packet packets[half_packets<T>];
-  device::BoundedWait waiting(limits, exchange);
-  for (;;) {
-    // Load all packets before looking at any: one round trip to the L2.
-    TCA_UNROLL
-    for (Word l = 0; l < half_packets<T>; ++l) packets[l] = from[l * count].read_once();
-    bool all = true;
-    TCA_UNROLL
-    for (Word l = 0; l < half_packets<T>; ++l) all = all && packets[l].carries(exchange);
-    if (all) break;
-    if (!waiting.keep_polling(neighbour)) return false;
-  }
-  Word words[half_packets<T>][device::Packet::words];
-  TCA_UNROLL
-  for (Word l = 0; l < half_packets<T>; ++l) {
-    TCA_UNROLL
-    for (Word k = 0; k < device::Packet::words; ++k) words[l][k] = packets[l].word(k);
-  }
-  Unit<T> units[half_units<T>];
-  static_assert(sizeof units == sizeof words);
-  std::memcpy(units, words, sizeof units);
-  TCA_UNROLL
-  for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
-  return true;
-}
-
-template <class T>
-struct PacketGhosts {
-  const PacketRoom<T>& packets;
+struct ProducedGhosts {
+  const ProducedHalves<T>& halves;
   Word exchange;
 
   // Does nothing, since the half may still be on its way.
@@ -187,28 +150,26 @@ struct PacketGhosts {
   TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                         SiteThread& thread) const {
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    const device::Packet* const from = packets.own + static_cast<std::size_t>(face.begin) * half_packets<T> +
-                                       (static_cast<Word>(~thread.here) - face.begin);
+    Half<T> half;
+    thread.good = thread.good && halves.from[thread.warp].read(static_cast<Word>(~thread.here) - face.begin, half,
+                                                               exchange, halves.steps.limits);
+    if (!thread.good) return;
+    Unit<T> units[half_units<T>];
+    static_assert(sizeof units == sizeof half);
+    std::memcpy(units, &half, sizeof units);
     auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
-    thread.good =
-        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, packets.limits, into);
+    TCA_UNROLL
+    for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
   }
 };
 
 template <class T>
-struct PacketSink {
-  const PacketRoom<T>& room;
+struct ProducedSink {
+  const ProducedHalves<T>& halves;
   Word exchange;
 
   TCA_DEVICE void put(const FaceGroup& face, Word place, Word, const Half<T>& half) const {
-    device::Packet* const to =
-        room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_packets<T> + place;
-    Word words[half_packets<T>][device::Packet::words];
-    static_assert(sizeof words == sizeof half);
-    std::memcpy(words, &half, sizeof half);
-    TCA_UNROLL
-    for (Word l = 0; l < half_packets<T>; ++l)
-      to[l * face.count].write(device::Packet::of(words[l], exchange));
+    halves.to[face.direction].write(place, half, exchange);
   }
 };
 

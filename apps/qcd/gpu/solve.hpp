@@ -33,7 +33,7 @@ namespace tca::qcd {
 template <class T>
 struct SolveFields {
   Ground<T> ground;
-  PacketRoom<T> packets;
+  ProducedHalves<T> halves;
   Chunks chunks[2];  // indexed by parity
   T *b = nullptr, *x = nullptr, *r = nullptr, *odd = nullptr;
   T *s = nullptr, *p = nullptr, *q = nullptr, *w = nullptr;
@@ -166,12 +166,14 @@ class Part {
   TCA_DEVICE Part(Block& block, const SolveFields<T>& fields)
       : block_(block),
         f_(fields),
-        exchange_(fields.packets.exchanges != nullptr ? *fields.packets.exchanges : 0) {}
+        exchange_(fields.halves.there() ? fields.halves.steps.last() : 0) {}
 
   // Saves the number of exchanges for the next kernel.
   TCA_DEVICE void keep_exchange() const {
-    if (block_.index() == 0 && f_.packets.exchanges != nullptr)
-      block_.one([&] { *f_.packets.exchanges = exchange_; });
+    if (block_.index() != 0 || !f_.halves.there()) return;
+    block_.each([&](const SiteThread& thread) {
+      f_.halves.steps.keep(exchange_, thread.warp * chunk_sites + thread.lane, chunk_warps * chunk_sites);
+    });
   }
 
   TCA_DEVICE void residual(bool sends) {
@@ -204,7 +206,7 @@ class Part {
       if (!sends) continue;
       block_.sync();
       send_chunk(block_, f_.ground, room.spinors, chunk, false, dagger, 0,
-                 PacketSink<T>{f_.packets, exchange_ + 1});
+                 ProducedSink<T>{f_.halves, exchange_ + 1});
       block_.sync();
     }
     ++exchange_;
@@ -230,7 +232,7 @@ class Part {
       block_.arrive();
       Hop<T, reals, Block> hop(block_, f_.ground, what, f_.chunks[what.to_odd ? 1 : 0]);
       block_.wait();
-      hop.run(PacketGhosts<T>{f_.packets, exchange_}, PacketSink<T>{f_.packets, exchange_ + 1});
+      hop.run(ProducedGhosts<T>{f_.halves, exchange_}, ProducedSink<T>{f_.halves, exchange_ + 1});
       if (what.sends) ++exchange_;
     }
   }

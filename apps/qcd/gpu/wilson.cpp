@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "shared/gpu_sum.hpp"
-#include "tca/device/team.hpp"
-#include "tca/device/window.hpp"
+#include "tca/device/produced.hpp"
 
 namespace tca::qcd {
 namespace {
@@ -42,8 +41,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
       s_(b_.size()),
       p_(b_.size()),
       q_(b_.size()),
-      w_(b_.size()),
-      exchanges_(1) {
+      w_(b_.size()) {
   tables_.links.clear();
   tables_.links.shrink_to_fit();
   solve_.ground = tables_.ground;
@@ -76,23 +74,32 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
       if (!world.ranks_share_devices()) side_.emplace();
     }
   }
-  if (in_kernel) connect_packets(world, name + " packets");
+  if (in_kernel) connect_kernels(world, name + " in kernels");
 }
 
+// What a neighbour sends in a direction comes here from the opposite one. It declares its puts by its directions, in
+// the order of all ranks.
 template <class T>
-void GpuWilson<T>::connect_packets(World& world, const std::string& name) {
-  const auto slots = static_cast<std::size_t>(lattice_.slots());
-  // Windows are initially zero, which is not the number of any of the first 2^32 - 1 exchanges.
-  packets_waiting_.emplace(world.team(name, 1));
-  packets_.emplace(world.window<device::Packet>(static_cast<std::int64_t>(PacketRoom<T>::packets(slots)),
-                                                "half spinors in packets"));
-  solve_.packets.own = packets_->data();
-  solve_.packets.exchanges = exchanges_.data();
-  solve_.packets.limits = packets_waiting_->device().limits;
-  if (lattice_.faces().empty()) return;
-  const DeviceWindow<device::Packet> view = packets_->device();
-  for (const Face& face : lattice_.faces())
-    solve_.packets.theirs[face.direction] = view.parts[face.neighbour];
+void GpuWilson<T>::connect_kernels(World& world, const std::string& name) {
+  std::optional<ProducedPut<Half<T>>> to[directions];
+  std::optional<ProducedArrival<Half<T>>> from[directions];
+  const Face* faces[directions] = {};
+  for (const Face& face : lattice_.faces()) faces[face.direction] = &face;
+  produced_.emplace(world.chain(name, {.guarded = false}));
+  for (int direction = 0; direction < directions; ++direction) {
+    const Face* const face = faces[direction];
+    if (face == nullptr) continue;
+    const auto halves = static_cast<std::int64_t>(face->even.size());
+    to[direction] = produced_->put_produced<Half<T>>(face->neighbour, halves);
+    const Face* const behind = faces[direction ^ 1];
+    from[direction ^ 1] = produced_->expect_produced<Half<T>>(behind->neighbour, halves);
+  }
+  produced_->commit();
+  solve_.halves.steps = produced_->device_produced().progress();
+  for (const Face& face : lattice_.faces()) {
+    solve_.halves.to[face.direction] = to[face.direction]->device();
+    solve_.halves.from[face.direction] = from[face.direction]->device();
+  }
 }
 
 template <class T>
@@ -180,15 +187,13 @@ std::int64_t GpuWilson<T>::bytes() const {
 
 template <class T>
 std::string GpuWilson<T>::explain() const {
-  if (!packets_ && faces_) return faces_->explain();
-  const char* const how =
-      packets_ ? "cuda/lines: each half stored by the thread that has it"
-               : "cuda/direct: stored by the kernel that makes them, and signalled by the one behind";
+  if (produced_) return produced_->explain();
+  if (faces_) return faces_->explain();
   std::string text;
   for (const Face& face : lattice_.faces()) {
     text += "to rank " + std::to_string(face.neighbour) + ": " +
             std::to_string(face.even.size() * half_reals * std::int64_t{rhs()} * std::int64_t{sizeof(T)}) +
-            " bytes a hop, " + how + "\n";
+            " bytes a hop, cuda/direct: stored by the kernel that makes them, and signalled by the one behind\n";
   }
   return text;
 }

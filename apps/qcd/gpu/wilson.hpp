@@ -11,7 +11,7 @@
 #include "qcd/operators/faces.hpp"
 #include "qcd/operators/wilson_hop.hpp"
 #include "shared/gpu_call.hpp"
-#include "tca/team.hpp"
+#include "tca/chain.hpp"
 
 namespace tca::qcd {
 
@@ -30,8 +30,8 @@ class GpuWilson {
   //   - with a peer in `options`, by its messages;
   //   - if kernels reach all ranks and each has a GPU of its own, kernels store them at the neighbours;
   //   - elsewhere by chains.
-  // With `in_kernel` the operator also gets packets, with which a kernel that runs the whole solve exchanges
-  // halves. Kernels have to reach all ranks then. The stream must outlive this object.
+  // With `in_kernel` the operator also gets a chain of produced puts, by which a kernel that runs the whole solve
+  // exchanges halves. Kernels have to reach all ranks then. The stream must outlive this object.
   GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options, const std::string& name,
             bool in_kernel, const OwnStream& stream);
 
@@ -57,7 +57,7 @@ class GpuWilson {
   std::string explain() const;
 
  private:
-  void connect_packets(World& world, const std::string& name);
+  void connect_kernels(World& world, const std::string& name);
   void launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials);
   void run_beside_chains(const Stage<T>& stage, const Chunks& all, double* partials);
   unsigned interior_blocks(const Chunks& all) const;
@@ -79,9 +79,7 @@ class GpuWilson {
   // captured begins with an exchange of the even sites and ends with one of the odd sites, and so both finds
   // and leaves this true.
   bool last_odd_ = true;
-  std::optional<Team> packets_waiting_;
-  std::optional<Window<device::Packet>> packets_;
-  DeviceArray<Word> exchanges_;
+  std::optional<Chain> produced_;
   SolveFields<T> solve_;
   Crossing<T> crossing_;
 };

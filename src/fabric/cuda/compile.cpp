@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "fabric/cuda/memory/memory.hpp"
 #include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/produced.hpp"
 #include "fabric/cuda/tables.hpp"
 
 namespace tca::cuda {
@@ -26,6 +27,7 @@ struct Piece {
 std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
   std::vector<Piece> pieces;
   for (const fabric::Put& put : puts) {
+    if (put.elements) continue;  // see ProducedPuts
     if (put.shape == nullptr) {
       pieces.push_back({&put, {}, 0, 0});
       continue;
@@ -56,9 +58,11 @@ class CudaOffer final : public fabric::Offer {
         id_(id),
         out_(pieces_of(share.outgoing)),
         in_(pieces_of(share.incoming)),
+        produced_(share),
         compiled_(std::make_unique<Compiled>(inbox)) {
     for (const Piece& piece : out_) links_.emplace(piece.put->to, 0);
     for (const Piece& piece : in_) links_.emplace(piece.put->from, 0);
+    for (const int partner : produced_.partners()) links_.emplace(partner, 0);
     for (auto& [partner, link] : links_) {
       link = static_cast<Word>(compiled_->partners.size());
       compiled_->partners.push_back(partner);
@@ -74,6 +78,7 @@ class CudaOffer final : public fabric::Offer {
       writer.put(partner).put(room.arriving.size()).put(room.acks.size()).put(room.ready);
       for (const std::uint64_t offset : room.arriving) writer.put(offset);
       for (const std::uint64_t offset : room.acks) writer.put(offset);
+      produced_.tell(writer, partner);
     }
     check(cudaStreamSynchronize(stream_), "clearing signals");
     return writer.blob();
@@ -104,7 +109,7 @@ class CudaOffer final : public fabric::Offer {
     for (const Piece& piece : in_) {
       if (is_ll(piece)) ll_in.push_back(packets(piece, Side::to));
     }
-    DeviceChain& chain = compiled_->chain;
+    DeviceProducedChain& chain = compiled_->chain;
     chain.chunks_out = count_up(ll_out, &device::LlPut::end_chunk);
     chain.chunks_in = count_up(ll_in, &device::LlPut::end_chunk);
     std::vector<device::Stores> stores = all_stores();
@@ -120,6 +125,7 @@ class CudaOffer final : public fabric::Offer {
     fill(chain.arrivals, arrivals);
     fill(chain.readies, readies_);
     set_up_counters(chain, id_, compiled_->partners, share_.time_limit, inbox_, compiled_->room);
+    produced_.build(chain, links_, compiled_->room, inbox_, copier_);
     compiled_->done = compiled_->room.take_words(1);
     compiled_->engine_done = compiled_->room.take_words(1);
     compiled_->outcome = compiled_->room.take_words(1);
@@ -152,6 +158,8 @@ class CudaOffer final : public fabric::Offer {
         taken.ready = compiled_->room.take(sizeof(Word));
       }
     }
+    produced_.take_room(compiled_->room, inbox_, copier_, id_);
+    for (const int partner : produced_.partners()) all.try_emplace(partner);
     for (const auto& [partner, taken] : all) my_ready_[partner] = taken.ready;
     return all;
   }
@@ -164,6 +172,7 @@ class CudaOffer final : public fabric::Offer {
     taken.ready = reader.get<std::uint64_t>();
     for (std::uint64_t& offset : taken.arriving) offset = reader.get<std::uint64_t>();
     for (std::uint64_t& offset : taken.acks) offset = reader.get<std::uint64_t>();
+    produced_.hear(reader, rank, partner == me());
     if (partner != me()) return;
     // The partner waits to be told when this rank is done reading.
     if (taken.ready != 0) readies_.push_back({inbox_.at<Word>(rank, taken.ready)});
@@ -273,6 +282,7 @@ class CudaOffer final : public fabric::Offer {
   Finish finish_;
   Word id_;
   std::vector<Piece> out_, in_;
+  ProducedPuts produced_;
   std::unique_ptr<Compiled> compiled_;
   std::map<int, Word> links_;  // by partner
   std::map<int, Taken> theirs_;

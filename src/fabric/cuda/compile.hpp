@@ -9,6 +9,7 @@
 #include "fabric/cuda/memory/host_copier.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
 #include "fabric/fabric.hpp"
+#include "tca/device/produced.hpp"
 
 namespace tca::cuda {
 
@@ -25,7 +26,7 @@ bool fits_copy_engine(const base::Shape& shape);
 struct Compiled {
   explicit Compiled(Inbox& inbox) : room(inbox) {}
 
-  DeviceChain chain;
+  DeviceProducedChain chain;
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
   bool waits_for_permission = false;  // the copies wait for the partners' permission

@@ -19,6 +19,7 @@
 #include "fabric/cuda/memory/stager.hpp"
 #include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/produced.hpp"
 #include "fabric/cuda/program.hpp"
 #include "fabric/cuda/watch.hpp"
 
@@ -88,6 +89,8 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
                                  room_for_packets(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
+  bool carries_produced() const override { return true; }
+
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
@@ -116,6 +119,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   TimeoutReport who_is_late(Word id) const;
   void check_grid(Word id) const;
   void check_refusal();
+  void check_mistake();
   std::string describe_target(const device::Refusal& put) const;
 
   // Returns how many ranks may send to this rank, and likewise to any other that it reaches.
@@ -235,6 +239,7 @@ void CudaFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
 void CudaFabric::check() {
   cuda::check(cudaPeekAtLastError(), fmt::format("rank {}", control_.rank()));
   check_refusal();
+  check_mistake();
   engine_.check_launches();
   const Word id = device::load_relaxed(&inbox_.gave_up());
   if (id == 0) return;
@@ -290,6 +295,25 @@ void CudaFabric::check_refusal() {
       "rank {}: a kernel wanted to put {} elements from element {} on into {} on rank {}, {}; nothing of "
       "that put was stored. Window::size_on and a BlockWindow's size_on tell what fits",
       control_.rank(), put.count, put.offset, name, put.rank, describe_target(put));
+}
+
+void CudaFabric::check_mistake() {
+  const device::Mistake& mistake = inbox_.mistake();
+  const Word chain = device::load_acquire(&mistake.chain);
+  if (chain == 0) return;
+  const auto found = runner_.programs.find(chain);
+  const bool known = found != runner_.programs.end();
+  const std::string name = known ? fmt::format("chain '{}'", found->second->name()) : "a chain that is destroyed";
+  const int partner = known ? found->second->partner(mistake.link) : -1;
+  const std::string what = describe(mistake, control_.rank(), partner, name);
+  ErrorFields about{.rank = control_.rank(), .chain = known ? found->second->name() : ""};
+  about.step = mistake.step;
+  control_.trouble = {what};
+  if (mistake.kind == device::Mistake::not_come) {
+    if (partner >= 0) about.missing = {partner};
+    base::fail(Errc::timed_out, std::move(about), "rank {}: {}", control_.rank(), what);
+  }
+  base::fail(Errc::invalid_argument, std::move(about), "rank {}: {}", control_.rank(), what);
 }
 
 std::string CudaFabric::describe_target(const device::Refusal& put) const {

@@ -52,7 +52,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   void start_on(Stream stream) override;
   void wait_on(Stream stream) override;
   void run_on(Stream stream) override;
-  const DeviceChain* device_chain() const override {
+  const DeviceProducedChain* device_chain() const override {
     others_run_it_ = true;
     return &compiled_->chain;
   }
@@ -68,6 +68,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   void attempt();
 
   const std::string& name() const { return name_; }
+  int partner(Word link) const { return compiled_->partners.at(link); }
   Word id() const { return compiled_->chain.limits.chain; }
 
   // Returns the latest long wait of any of its kernels, with the ranks for which that kernel waits or has

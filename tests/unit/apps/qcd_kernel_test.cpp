@@ -1,6 +1,6 @@
 // Tests the kernels of the solver on GPUs, played by threads of the host. The site arithmetic must equal that
 // of the host's operator to the bit. In whole solves, every block of every rank is a thread, and halves
-// travel as packets.
+// travel as elements of produced puts.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -197,12 +197,12 @@ device::WaitLimits limits_of(std::vector<Word>& flags) {
           .over = &flags[2]};
 }
 
-// The memory of a solve in one precision. All pointers are set but those to the neighbours' packets.
+// The memory of a solve in one precision. All pointers are set but those to the neighbours' packets, in which
+// `connect` plays the chain.
 template <class T>
 struct Memory {
   Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa, Word rhs = 1)
-      : half(static_cast<std::size_t>(lattice.volume()) / 2),
-        packets(PacketRoom<T>::packets(static_cast<std::size_t>(lattice.slots()))) {
+      : half(static_cast<std::size_t>(lattice.volume()) / 2) {
     for (auto& field : fields) field.assign(half * spinor_reals * rhs, 0);
     solve.ground = ground_of(tables);
     solve.ground.rhs = rhs;
@@ -211,21 +211,34 @@ struct Memory {
     T** const all[] = {&solve.x, &solve.r, &solve.odd, &solve.s, &solve.p, &solve.q, &solve.w};
     for (std::size_t i = 0; i < 7; ++i) *all[i] = fields[i + 1].data();
     solve.kappa2 = static_cast<T>(kappa * kappa);
-    solve.packets.own = packets.data();
-    solve.packets.exchanges = &exchanges;
-    solve.packets.limits = limits_of(flags);
+    solve.halves.steps = {steps.data(), limits_of(flags)};
+    for (const Face& face : lattice.faces()) {
+      const auto elements = static_cast<Word>(face.even.size());
+      const Word buffer = device::lots_of(elements) * device::elements_per_lot *
+                          DeviceProducedArrival<Half<T>>::packets_each;
+      packets[face.direction].resize(2 * buffer);
+      solve.halves.from[face.direction] = {{.packets = packets[face.direction].data(),
+                                            .elements = elements,
+                                            .buffer = buffer,
+                                            .link = static_cast<Word>(face.neighbour)}};
+    }
   }
   void connect(World& world, const Lattice& lattice) {
-    const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(packets.data()));
-    for (const Face& face : lattice.faces())
-      solve.packets.theirs[face.direction] =
-          reinterpret_cast<device::Packet*>(all[static_cast<std::size_t>(face.neighbour)]);
+    std::array<std::uintptr_t, directions> own{};
+    for (int d = 0; d < directions; ++d) own[d] = reinterpret_cast<std::uintptr_t>(packets[d].data());
+    const auto all = world.all_gather(own);
+    for (const Face& face : lattice.faces()) {
+      const int d = face.direction;
+      static_cast<device::Produced&>(solve.halves.to[d]) = solve.halves.from[d];
+      solve.halves.to[d].packets =
+          reinterpret_cast<device::Packet*>(all[static_cast<std::size_t>(face.neighbour)][d ^ 1]);
+    }
   }
 
   std::size_t half;
   std::vector<T> fields[8];
-  std::vector<device::Packet> packets;
-  Word exchanges = 0;
+  std::vector<device::Packet> packets[directions];
+  std::vector<Word> steps = std::vector<Word>(device::max_parts);
   std::vector<Word> flags;
   SolveFields<T> solve;
 };
@@ -1021,9 +1034,11 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
     std::vector<Word> flags;
     device::WaitLimits limits = limits_of(flags);
     limits.limit_ns = 50'000'000;
-    std::vector<device::Packet> packets(PacketRoom<double>::packets(64));
-    const PacketRoom<double> room{.own = packets.data(), .limits = limits};
-    expect_it_gives_up(PacketGhosts<double>{room, 1}, flags);
+    constexpr Word buffer = 32 * DeviceProducedArrival<Half<double>>::packets_each;
+    std::vector<device::Packet> packets(std::size_t{2} * buffer);
+    ProducedHalves<double> produced{.steps = {.limits = limits}};
+    produced.from[3] = {{.packets = packets.data(), .elements = 32, .buffer = buffer, .link = 5}};
+    expect_it_gives_up(ProducedGhosts<double>{produced, 1}, flags);
     limits_of(flags);
     const std::vector<double> halves(std::size_t{64} * half_reals);
     const std::array<Word, directions> raised{};

@@ -59,7 +59,7 @@ Inbox::Inbox(control::Control& control, const control::Places& places, int devic
       rank_(control.rank()),
       device_(device),
       stream_(stream) {
-  host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal));
+  host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal) + sizeof(device::Mistake));
   gone_ = take_words(parts_.size());
   // Room for refused() and over(). It begins at offset 0, which elsewhere stands for nothing.
   device_room_.take(2 * sizeof(Word));

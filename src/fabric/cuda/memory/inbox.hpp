@@ -19,6 +19,7 @@
 #include "fabric/cuda/memory/region.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "tca/device/memory.hpp"
+#include "tca/device/produced.hpp"
 #include "tca/device/window.hpp"
 
 namespace tca::cuda {
@@ -71,6 +72,9 @@ class Inbox {
   Word* over() const { return refused() + 1; }
   // The first put that a kernel of this rank was refused, and how many there were.
   device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
+  // The first mistake with produced puts that a kernel of this rank has made in a chain that checks them. Both
+  // kinds are counted together, and only the first of them is told.
+  device::Mistake& mistake() const { return *reinterpret_cast<device::Mistake*>(&refusal() + 1); }
   Word* refused() const { return own<Word>(0); }
 
  private:

@@ -1,0 +1,268 @@
+/// @file
+/// Produced puts as an accelerator sees them: a kernel writes element i straight into the packets that carry
+/// it, and the receiver's kernel reads it from there. Passed to kernels by value; see tca/produced.cuh.
+///
+/// Nothing is packed, and no barrier stands between the arithmetic that makes an element and its store, nor
+/// between its arrival and its use. An element takes whole packets, 16 bytes for every 12 of its own.
+///
+/// Packets have two buffers, for even steps and for odd ones. An element of step n overwrites that of step
+/// n - 2, which must have been read by then:
+///   - In a guarded chain, the receiver's start of step n - 1 says that it is done reading step n - 2, and the
+///     sender's start of step n waits for this. It is said for each lot of 32 elements, by the part to which
+///     the lot belongs.
+///   - In an unguarded chain nothing is said, and `write` and `read` take the number of the step. The caller
+///     vouches that the receiver has read element i of step n - 2, or never will, when it writes that of step
+///     n. That holds, for example, where two ranks produce for each other and element i of a step is written
+///     after that of the step before has been read.
+///
+/// verify/produced.pml models both.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "tca/device/packet.hpp"
+#include "tca/device/wait_limits.hpp"
+
+namespace tca {
+
+namespace device {
+
+inline constexpr Word elements_per_lot = 32;  // one a lane of a warp
+
+TCA_DEVICE constexpr Word packets_of_element(std::size_t bytes) {
+  constexpr std::size_t carried = Packet::words * sizeof(Word);
+  return static_cast<Word>((bytes + carried - 1) / carried);
+}
+TCA_DEVICE constexpr Word lots_of(Word elements) {
+  return (elements + elements_per_lot - 1) / elements_per_lot;
+}
+
+// The first mistake that a kernel has made with produced puts, as the host finds it.
+struct Mistake {
+  enum Kind : Word { none, twice, out_of_range, not_written, not_come };
+
+  Word chain = 0;  // its number; written last
+  Word kind = none;
+  Word put = 0;      // its number among the sender's puts
+  Word link = 0;     // the partner's index among the chain's partners
+  Word sending = 0;  // 1 at the sender
+  Word element = 0, elements = 0;
+  Word step = 0;
+};
+
+// What a chain that checks its elements keeps for each end of a produced put.
+struct ElementCheck {
+  Word* written = nullptr;  // at the sender, one an element: the last step in which it was written
+  Word* mistakes = nullptr;  // counts them, in device memory
+  Mistake* told = nullptr;   // in pinned host memory
+  Word* over = nullptr;      // see WaitLimits
+  Word chain = 0;
+  Word put = 0;
+  Word sending = 0;
+};
+
+// One end of a produced put.
+struct Produced {
+  Packet* packets = nullptr;  // at the receiver: two buffers
+  Word* acks = nullptr;       // at the sender, one a lot: the last step that the receiver has read; see above
+  const ElementCheck* check = nullptr;  // in device memory; null where elements are not checked
+  Word elements = 0;
+  Word buffer = 0;  // packets of a buffer
+  Word link = 0;
+
+  TCA_DEVICE Packet* buffer_of(Word step) const { return packets + (step & 1) * buffer; }
+};
+
+// The place of an element's first packet in a buffer. Its others follow at distances of a lot, so that the
+// lanes of a warp write and read what lies side by side.
+TCA_DEVICE constexpr Word place_of_element(Word i, Word packets_each) {
+  return i / elements_per_lot * (elements_per_lot * packets_each) + i % elements_per_lot;
+}
+
+struct ElementChecks {
+  // Tells the host of a mistake, if it is the first of this rank's kernels, and ends its waits. Out of line, and
+  // its arguments by value: see Refuse in device/puts.hpp.
+  static TCA_DEVICE_APART void tell(const ElementCheck* check, Word kind, Word element, Word elements,
+                                    Word link, Word step) {
+    if (count_up(check->mistakes, ~Word{0}) == 0) {
+      Mistake& told = *check->told;
+      told.kind = kind;
+      told.put = check->put;
+      told.link = link;
+      told.sending = check->sending;
+      told.element = element;
+      told.elements = elements;
+      told.step = step;
+      // Release: pairs with the acquire of the host, which then reads the rest.
+      store_release(&told.chain, check->chain);
+    }
+    store_relaxed(check->over, 1);
+  }
+
+  // Notes that an element is written in a step.
+  static TCA_DEVICE_APART void note(const ElementCheck* check, Word i, Word elements, Word link, Word step) {
+    if (i >= elements) return tell(check, Mistake::out_of_range, i, elements, link, step);
+    if (exchange(check->written + i, step) == step)
+      tell(check, Mistake::twice, i, elements, link, step);
+  }
+
+ private:
+  static TCA_DEVICE Word exchange(Word* at, Word value) {
+#ifdef __CUDA_ARCH__
+    return atomicExch(at, value);
+#else
+    return std::atomic_ref(*at).exchange(value, std::memory_order_relaxed);
+#endif
+  }
+};
+
+}  // namespace device
+
+/// The sending end of a produced put of elements T.
+template <class T>
+struct DeviceProducedPut : device::Produced {
+  static_assert(std::is_trivially_copyable_v<T>);
+  static constexpr device::Word packets_each = device::packets_of_element(sizeof(T));
+
+  /// Sends an element, 0 to `elements` - 1, once in a step, by one thread. One that lies outside goes nowhere.
+  TCA_DEVICE void write(device::Word i, const T& value, device::Word step) const {
+    using namespace device;
+    if (check != nullptr) ElementChecks::note(check, i, elements, link, step);
+    if (i >= elements) return;
+    Word words[packets_each][Packet::words] = {};
+    std::memcpy(words, &value, sizeof(T));
+    Packet* const to = buffer_of(step) + place_of_element(i, packets_each);
+    TCA_UNROLL
+    for (Word k = 0; k < packets_each; ++k) to[k * elements_per_lot].write(Packet::of(words[k], step));
+  }
+};
+
+/// The receiving end of a produced put of elements T.
+template <class T>
+struct DeviceProducedArrival : device::Produced {
+  static_assert(std::is_trivially_copyable_v<T>);
+  static constexpr device::Word packets_each = device::packets_of_element(sizeof(T));
+
+  /// Waits for an element of a step and takes it; any number of threads may read the same one. Returns false,
+  /// without a value, where it has given up; `limits` are the chain's.
+  TCA_DEVICE bool read(device::Word i, T& value, device::Word step, const device::WaitLimits& limits) const {
+    using namespace device;
+    if (i >= elements) return refuse(i, step, limits);
+    const Packet* const from = buffer_of(step) + place_of_element(i, packets_each);
+    Packet come[packets_each];
+    BoundedWait waiting(limits, step);
+    for (;;) {
+      // Loads all packets before it looks at any: one round trip to the L2.
+      TCA_UNROLL
+      for (Word k = 0; k < packets_each; ++k) come[k] = from[k * elements_per_lot].read_once();
+      bool all = true;
+      TCA_UNROLL
+      for (Word k = 0; k < packets_each; ++k) all = all && come[k].carries(step);
+      if (all) break;
+      if (!waiting.keep_polling(link)) {
+        if (check != nullptr) ElementChecks::tell(check, Mistake::not_come, i, elements, link, step);
+        return false;
+      }
+    }
+    Word words[packets_each][Packet::words];
+    TCA_UNROLL
+    for (Word k = 0; k < packets_each; ++k) {
+      TCA_UNROLL
+      for (Word w = 0; w < Packet::words; ++w) words[k][w] = come[k].word(w);
+    }
+    std::memcpy(&value, words, sizeof(T));
+    return true;
+  }
+
+ private:
+  // An element that does not exist never comes.
+  TCA_DEVICE bool refuse(device::Word i, device::Word step, const device::WaitLimits& limits) const {
+    using namespace device;
+    if (check != nullptr) ElementChecks::tell(check, Mistake::out_of_range, i, elements, link, step);
+    store_relaxed(limits.waiting + link, step);
+    end_wait_in_vain(limits);
+    return false;
+  }
+};
+
+namespace device {
+
+/// How far a chain has come, for a kernel that counts its steps by itself: in an unguarded chain with produced puts
+/// alone. `last` before the first step, and `keep` after the last one, by a group of threads that no other thread
+/// is behind any more.
+struct Progress {
+  Word* steps = nullptr;  // see DeviceChain
+  WaitLimits limits;      // for DeviceProducedArrival::read
+
+  TCA_DEVICE bool there() const { return steps != nullptr; }
+  TCA_DEVICE Word last() const { return steps[0]; }
+  TCA_DEVICE void keep(Word step, Word lane, Word lanes) const {
+    for (Word e = lane; e < max_parts; e += lanes) steps[e] = step;
+  }
+};
+
+}  // namespace device
+
+/// A chain with produced puts. Its ends are in device memory, those of this rank's puts first; none where the
+/// chain has no guard and elements are not checked, since then there is nothing to do for all of them.
+struct DeviceProducedChain : DeviceChain {
+  const device::Produced* produced = nullptr;
+  device::Word produced_out = 0, produced_in = 0;
+  device::Flag produced_guarded = 0;
+
+  device::Progress progress() const { return {steps, limits}; }
+};
+
+namespace device {
+
+// In these functions `Group` carries a part of the chain: lot l belongs to part l mod `parts`. Every lane of the
+// group calls them, between two calls of sync().
+
+// Calls visit(end, lot) for the lots of this lane.
+template <class Group, class Visit>
+TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, const Visit& visit) {
+  for (Word e = 0; e < count; ++e) {
+    const Produced& end = ends[e];
+    const Word lots = lots_of(end.elements);
+    for (Word l = group.part() + group.lane() * group.parts(); l < lots; l += group.lanes() * group.parts())
+      visit(end, l);
+  }
+}
+
+// Tells the senders that this part is done reading `step`. Relaxed: whoever has read an element has its packets
+// in registers, so that no later store of the sender can overtake the loads.
+template <class Group>
+TCA_DEVICE_APART void acknowledge_elements(const DeviceProducedChain& chain, Word step, Group group) {
+  if (chain.produced_guarded == 0) return;
+  for_lots(chain.produced + chain.produced_out, chain.produced_in, group,
+           [&](const Produced& end, Word lot) { store_relaxed(end.acks + lot, step); });
+}
+
+// Waits until this part's lots may be written in `step`. Returns false, on this lane alone, where it has given up.
+template <class Group>
+TCA_DEVICE_APART bool await_room_for_elements(const DeviceProducedChain& chain, Word step, Group group) {
+  if (chain.produced_guarded == 0) return true;
+  bool good = true;
+  for_lots(chain.produced, chain.produced_out, group, [&](const Produced& end, Word lot) {
+    BoundedWait waiting(chain.limits, step);
+    while (good && !reached(load_relaxed(end.acks + lot), step - 2)) good = waiting.keep_polling(end.link);
+  });
+  return good;
+}
+
+// Where elements are checked, tells of those of this part that were not written in `step`.
+template <class Group>
+TCA_DEVICE_APART void check_elements(const DeviceProducedChain& chain, Word step, Group group) {
+  for_lots(chain.produced, chain.produced_out, group, [&](const Produced& end, Word lot) {
+    if (end.check == nullptr) return;
+    for (Word i = lot * elements_per_lot; i < (lot + 1) * elements_per_lot && i < end.elements; ++i) {
+      if (load_relaxed(end.check->written + i) != step)
+        ElementChecks::tell(end.check, Mistake::not_written, i, end.elements, end.link, step);
+    }
+  });
+}
+
+}  // namespace device
+
+}  // namespace tca
