@@ -54,6 +54,13 @@ class ProducedPart : public Chain {
     return this->good_;
   }
 
+  /// The same for a large element, which takes fewer registers where it is used at once: calls use(element).
+  template <class T, class Use>
+  __device__ bool read_for(const DeviceProducedArrival<T>& arrival, Word i, const Use& use) {
+    this->good_ = arrival.read_for(i, this->step_, this->chain_.limits, use) && this->good_;
+    return this->good_;
+  }
+
   /// Ends the step. Returns whether it went well, the same to every thread that calls it.
   __device__ bool wait() {
     this->good_ = this->group_.all(this->good_);

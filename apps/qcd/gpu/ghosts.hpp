@@ -150,16 +150,16 @@ struct ProducedGhosts {
   TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                         SiteThread& thread) const {
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    Half<T> half;
-    thread.good = thread.good && halves.from[thread.warp].read(static_cast<Word>(~thread.here) - face.begin, half,
-                                                               exchange, halves.steps.limits);
-    if (!thread.good) return;
-    Unit<T> units[half_units<T>];
-    static_assert(sizeof units == sizeof half);
-    std::memcpy(units, &half, sizeof units);
+    const Word place = static_cast<Word>(~thread.here) - face.begin;
     auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
-    TCA_UNROLL
-    for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
+    const auto keep = [&](const Half<T>& half) {
+      Unit<T> units[half_units<T>];
+      static_assert(sizeof units == sizeof half);
+      std::memcpy(units, &half, sizeof units);
+      TCA_UNROLL
+      for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
+    };
+    thread.good = thread.good && halves.from[thread.warp].read_for(place, exchange, halves.steps.limits, keep);
   }
 };
 

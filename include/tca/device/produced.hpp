@@ -144,9 +144,11 @@ struct DeviceProducedArrival : device::Produced {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr device::Word packets_each = device::packets_of_element(sizeof(T));
 
-  /// Waits for an element of a step and takes it; any number of threads may read the same one. Returns false,
-  /// without a value, where it has given up; `limits` are the chain's.
-  TCA_DEVICE bool read(device::Word i, T& value, device::Word step, const device::WaitLimits& limits) const {
+  /// Waits for an element of a step and calls use(element); any number of threads may read the same one. Returns
+  /// false, without that call, where it has given up; `limits` are the chain's.
+  template <class Use>
+  TCA_DEVICE bool read_for(device::Word i, device::Word step, const device::WaitLimits& limits,
+                           const Use& use) const {
     using namespace device;
     if (i >= elements) return refuse(i, step, limits);
     const Packet* const from = buffer_of(step) + place_of_element(i, packets_each);
@@ -171,8 +173,15 @@ struct DeviceProducedArrival : device::Produced {
       TCA_UNROLL
       for (Word w = 0; w < Packet::words; ++w) words[k][w] = come[k].word(w);
     }
+    T value;
     std::memcpy(&value, words, sizeof(T));
+    use(value);
     return true;
+  }
+
+  /// The same, with a place for the element. A large one takes fewer registers the other way.
+  TCA_DEVICE bool read(device::Word i, T& value, device::Word step, const device::WaitLimits& limits) const {
+    return read_for(i, step, limits, [&](const T& come) { value = come; });
   }
 
  private:
