@@ -23,13 +23,13 @@ __host__ __device__ static float new_heat(float here, float up, float down, floa
 struct Band {
   int rows, columns;
   float *now, *next;
-  tca::DeviceProducedPut<float> up, down;            // my first row goes up, my last row down
-  tca::DeviceProducedArrival<float> above, below;    // the rows next to them
+  tca::DeviceProducedPut<float> up, down;          // my first row goes up, my last row down
+  tca::DeviceProducedArrival<float> above, below;  // the rows next to them
 };
 
 // Computes a cell whose neighbours above and below are given.
-__device__ static void relax(const Band& band, const float* now, float* next, int row, int column, float above,
-                             float below) {
+__device__ static void relax(const Band& band, const float* now, float* next, int row, int column,
+                             float above, float below) {
   const float* const cells = now + row * band.columns;
   const int left = (column + band.columns - 1) % band.columns, right = (column + 1) % band.columns;
   next[row * band.columns + column] = new_heat(cells[column], above, below, cells[left], cells[right]);
@@ -57,7 +57,8 @@ __global__ static void __launch_bounds__(threads, 1)
     });
     step.for_own_elements(band.below, [&](unsigned c) {
       float cell;
-      if (step.read(band.below, c, cell)) relax(band, now, next, last, c, now[(last - 1) * columns + c], cell);
+      if (step.read(band.below, c, cell))
+        relax(band, now, next, last, c, now[(last - 1) * columns + c], cell);
     });
     if (!step.wait()) return;  // on every block; World::check says for whom it waited
     float* const other = now;
@@ -107,10 +108,10 @@ int main(int argc, char** argv) try {
   heat.write(0, std::span(first).subspan(static_cast<std::size_t>(me) * cells, cells));
   world.barrier();
 
-  const Band band{rows, columns, heat.data(), heat.data() + cells, up.device(), down.device(), from_above.device(),
-                  from_below.device()};
-  void* arguments[] = {const_cast<tca::DeviceProducedChain*>(&edges.device_produced()), const_cast<Band*>(&band),
-                       const_cast<int*>(&steps)};
+  const Band band{rows,        columns,       heat.data(),         heat.data() + cells,
+                  up.device(), down.device(), from_above.device(), from_below.device()};
+  void* arguments[] = {const_cast<tca::DeviceProducedChain*>(&edges.device_produced()),
+                       const_cast<Band*>(&band), const_cast<int*>(&steps)};
   cudaLaunchCooperativeKernel(reinterpret_cast<void*>(heat_kernel), 32, threads, arguments, 0, nullptr);
   const cudaError_t error = cudaStreamSynchronize(nullptr);
   world.check();

@@ -82,10 +82,11 @@ class ProducedPart : public Chain {
 
   // Says that the step before has been read, once `start` has counted on.
   __device__ void release() const {
-    check_elements(elements_, this->step_ - 1, this->group_);
-    acknowledge_elements(elements_, this->step_ - 1, this->group_);
+    if (elements_.produced_checked != 0) check_elements(elements_, this->step_ - 1, this->group_);
+    if (elements_.produced_guarded != 0) acknowledge_elements(elements_, this->step_ - 1, this->group_);
   }
   __device__ void await_room(Word step) {
+    if (elements_.produced_guarded == 0) return;
     const bool mine = await_room_for_elements(elements_, step, this->group_);
     this->good_ = this->group_.all(this->good_ && mine);
   }

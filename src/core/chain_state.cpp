@@ -112,7 +112,8 @@ std::shared_ptr<ProducedEnd> ChainState::produced_end(const char* call, int rank
   constexpr std::int64_t most_bytes = std::int64_t{1} << 31;  // so that 32 bits can number the packets
   if (elements < 1 || elements >= most_bytes / static_cast<std::int64_t>(element_bytes)) {
     fail(Errc::invalid_argument, about(),
-         "{} of chain '{}' with rank {}: {} elements of {} bytes; there is at least one, and all together have "
+         "{} of chain '{}' with rank {}: {} elements of {} bytes; there is at least one, and all together "
+         "have "
          "less than 2 GiB",
          call, name_, rank, elements, element_bytes);
   }
@@ -272,7 +273,8 @@ const DeviceChain& ChainState::device() const {
   require_committed("device()");
   if (produced_ != nullptr) {
     fail(Errc::invalid_argument, about(),
-         "device() of chain '{}', which has produced puts: use device_produced(), with a ProducedBlockChain or a "
+         "device() of chain '{}', which has produced puts: use device_produced(), with a ProducedBlockChain "
+         "or a "
          "ProducedGridChain in the kernel (tca/produced.cuh)",
          name_);
   }

@@ -114,7 +114,8 @@ void Commit::choose_channels() {
       if (d.elements > 0 && !world_.fabrics()[d.fabric]->carries_produced()) {
         own_.add([&] {
           return fmt::format(
-              "put {} of rank {} is produced by a kernel, and none reaches rank {}, which is reached over {}; put "
+              "put {} of rank {} is produced by a kernel, and none reaches rank {}, which is reached over "
+              "{}; put "
               "from a window instead, which the kernel or the host fills before the start",
               i, world_.rank(), d.to, world_.fabrics()[d.fabric]->name());
         });
@@ -297,7 +298,8 @@ void Commit::check_produced(Problems& problems) const {
     };
     problems.add([&] {
       return fmt::format(
-          "rank {0} makes these produced puts to rank {1}: {2}; rank {1} expects: {3}; call expect_produced({0}) on "
+          "rank {0} makes these produced puts to rank {1}: {2}; rank {1} expects: {3}; call "
+          "expect_produced({0}) on "
           "rank {1} once for each, with the same elements",
           rank, me, in_words(sent), in_words(expected));
     });
@@ -427,9 +429,9 @@ base::Blob Commit::offer() {
         }
       }
     }
-    share.offer = world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_,
-                                              share.outgoing, share.incoming, chain_.time_limit_,
-                                              world_.checks_steps()});
+    share.offer =
+        world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_, share.outgoing,
+                                    share.incoming, chain_.time_limit_, world_.checks_steps()});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }

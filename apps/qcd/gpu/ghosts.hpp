@@ -159,7 +159,8 @@ struct ProducedGhosts {
       TCA_UNROLL
       for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
     };
-    thread.good = thread.good && halves.from[thread.warp].read_for(place, exchange, halves.steps.limits, keep);
+    thread.good =
+        thread.good && halves.from[thread.warp].read_for(place, exchange, halves.steps.limits, keep);
   }
 };
 

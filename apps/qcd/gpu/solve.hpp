@@ -164,9 +164,7 @@ template <class T, int reals, class Block>
 class Part {
  public:
   TCA_DEVICE Part(Block& block, const SolveFields<T>& fields)
-      : block_(block),
-        f_(fields),
-        exchange_(fields.halves.there() ? fields.halves.steps.last() : 0) {}
+      : block_(block), f_(fields), exchange_(fields.halves.there() ? fields.halves.steps.last() : 0) {}
 
   // Saves the number of exchanges for the next kernel.
   TCA_DEVICE void keep_exchange() const {

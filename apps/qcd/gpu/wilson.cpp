@@ -191,9 +191,10 @@ std::string GpuWilson<T>::explain() const {
   if (faces_) return faces_->explain();
   std::string text;
   for (const Face& face : lattice_.faces()) {
-    text += "to rank " + std::to_string(face.neighbour) + ": " +
-            std::to_string(face.even.size() * half_reals * std::int64_t{rhs()} * std::int64_t{sizeof(T)}) +
-            " bytes a hop, cuda/direct: stored by the kernel that makes them, and signalled by the one behind\n";
+    text +=
+        "to rank " + std::to_string(face.neighbour) + ": " +
+        std::to_string(face.even.size() * half_reals * std::int64_t{rhs()} * std::int64_t{sizeof(T)}) +
+        " bytes a hop, cuda/direct: stored by the kernel that makes them, and signalled by the one behind\n";
   }
   return text;
 }

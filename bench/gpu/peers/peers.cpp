@@ -10,7 +10,7 @@ bool has_peer(const std::string& name) {
   if (name == "nvshmem") return has_nvshmem();
   if (name == "mscclpp") return has_mscclpp();
   if (name == "mpi") return boot::built_with_mpi();
-  return name == "copy";
+  return name == "copy" || name == "produced";
 }
 
 std::unique_ptr<Peer> open_peer(const std::string& name, World& world) {
@@ -20,6 +20,7 @@ std::unique_ptr<Peer> open_peer(const std::string& name, World& world) {
   if (name == "mscclpp") peer = open_mscclpp(world);
   if (name == "mpi") peer = open_mpi(world);
   if (name == "copy") peer = open_copy(world);
+  if (name == "produced") peer = open_producer(world);
   if (peer == nullptr) throw Error(Errc::invalid_argument, "this build has no " + name + " to compare with");
   return peer;
 }

@@ -13,6 +13,7 @@ std::unique_ptr<Peer> open_nvshmem(World& world);
 std::unique_ptr<Peer> open_mscclpp(World& world);
 std::unique_ptr<Peer> open_mpi(World& world);
 std::unique_ptr<Peer> open_copy(World& world);
+std::unique_ptr<Peer> open_producer(World& world);
 
 inline Contenders one(std::unique_ptr<Contender> contender) {
   Contenders all;

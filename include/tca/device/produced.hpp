@@ -53,7 +53,7 @@ struct Mistake {
 
 // What a chain that checks its elements keeps for each end of a produced put.
 struct ElementCheck {
-  Word* written = nullptr;  // at the sender, one an element: the last step in which it was written
+  Word* written = nullptr;   // at the sender, one an element: the last step in which it was written
   Word* mistakes = nullptr;  // counts them, in device memory
   Mistake* told = nullptr;   // in pinned host memory
   Word* over = nullptr;      // see WaitLimits
@@ -103,8 +103,7 @@ struct ElementChecks {
   // Notes that an element is written in a step.
   static TCA_DEVICE_APART void note(const ElementCheck* check, Word i, Word elements, Word link, Word step) {
     if (i >= elements) return tell(check, Mistake::out_of_range, i, elements, link, step);
-    if (exchange(check->written + i, step) == step)
-      tell(check, Mistake::twice, i, elements, link, step);
+    if (exchange(check->written + i, step) == step) tell(check, Mistake::twice, i, elements, link, step);
   }
 
  private:
@@ -213,12 +212,12 @@ struct Progress {
 
 }  // namespace device
 
-/// A chain with produced puts. Its ends are in device memory, those of this rank's puts first; none where the
-/// chain has no guard and elements are not checked, since then there is nothing to do for all of them.
+/// A chain with produced puts. Its ends are in device memory, those of this rank's puts first; where it has no guard
+/// and elements are not checked, nobody needs them there.
 struct DeviceProducedChain : DeviceChain {
   const device::Produced* produced = nullptr;
   device::Word produced_out = 0, produced_in = 0;
-  device::Flag produced_guarded = 0;
+  device::Flag produced_guarded = 0, produced_checked = 0;
 
   device::Progress progress() const { return {steps, limits}; }
 };
@@ -226,7 +225,8 @@ struct DeviceProducedChain : DeviceChain {
 namespace device {
 
 // In these functions `Group` carries a part of the chain: lot l belongs to part l mod `parts`. Every lane of the
-// group calls them, between two calls of sync().
+// group calls them, between two calls of sync(): the first two where the chain has a guard, the third where elements
+// are checked.
 
 // Calls visit(end, lot) for the lots of this lane.
 template <class Group, class Visit>
@@ -243,7 +243,6 @@ TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, c
 // in registers, so that no later store of the sender can overtake the loads.
 template <class Group>
 TCA_DEVICE_APART void acknowledge_elements(const DeviceProducedChain& chain, Word step, Group group) {
-  if (chain.produced_guarded == 0) return;
   for_lots(chain.produced + chain.produced_out, chain.produced_in, group,
            [&](const Produced& end, Word lot) { store_relaxed(end.acks + lot, step); });
 }
@@ -251,7 +250,6 @@ TCA_DEVICE_APART void acknowledge_elements(const DeviceProducedChain& chain, Wor
 // Waits until this part's lots may be written in `step`. Returns false, on this lane alone, where it has given up.
 template <class Group>
 TCA_DEVICE_APART bool await_room_for_elements(const DeviceProducedChain& chain, Word step, Group group) {
-  if (chain.produced_guarded == 0) return true;
   bool good = true;
   for_lots(chain.produced, chain.produced_out, group, [&](const Produced& end, Word lot) {
     BoundedWait waiting(chain.limits, step);
@@ -260,11 +258,10 @@ TCA_DEVICE_APART bool await_room_for_elements(const DeviceProducedChain& chain, 
   return good;
 }
 
-// Where elements are checked, tells of those of this part that were not written in `step`.
+// Tells of those elements of this part that were not written in `step`.
 template <class Group>
 TCA_DEVICE_APART void check_elements(const DeviceProducedChain& chain, Word step, Group group) {
   for_lots(chain.produced, chain.produced_out, group, [&](const Produced& end, Word lot) {
-    if (end.check == nullptr) return;
     for (Word i = lot * elements_per_lot; i < (lot + 1) * elements_per_lot && i < end.elements; ++i) {
       if (load_relaxed(end.check->written + i) != step)
         ElementChecks::tell(end.check, Mistake::not_written, i, end.elements, end.link, step);

@@ -303,7 +303,8 @@ void CudaFabric::check_mistake() {
   if (chain == 0) return;
   const auto found = runner_.programs.find(chain);
   const bool known = found != runner_.programs.end();
-  const std::string name = known ? fmt::format("chain '{}'", found->second->name()) : "a chain that is destroyed";
+  const std::string name =
+      known ? fmt::format("chain '{}'", found->second->name()) : "a chain that is destroyed";
   const int partner = known ? found->second->partner(mistake.link) : -1;
   const std::string what = describe(mistake, control_.rank(), partner, name);
   ErrorFields about{.rank = control_.rank(), .chain = known ? found->second->name() : ""};

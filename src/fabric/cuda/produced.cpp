@@ -10,7 +10,8 @@ using device::Packet;
 using device::Produced;
 
 Word packets_of_buffer(const fabric::Elements& elements) {
-  return device::lots_of(elements.count) * device::elements_per_lot * device::packets_of_element(elements.bytes);
+  return device::lots_of(elements.count) * device::elements_per_lot *
+         device::packets_of_element(elements.bytes);
 }
 
 }  // namespace
@@ -84,8 +85,8 @@ Produced ProducedPuts::view(const End& end, const std::map<int, Word>& links) co
   return view;
 }
 
-void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& links, Room& room, Inbox& inbox,
-                         HostCopier& copier) {
+void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& links, Room& room,
+                         Inbox& inbox, HostCopier& copier) {
   std::vector<Produced> all;
   std::map<int, std::size_t> next_to, next_from;
   for (const End& end : out_) {
@@ -97,7 +98,8 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
   for (const End& end : in_) {
     Produced used = view(end, links);
     used.packets = inbox.own<Packet>(end.offset);
-    if (guarded_) used.acks = inbox.at<Word>(end.partner, their_acks_.at(end.partner).at(next_from[end.partner]++));
+    if (guarded_)
+      used.acks = inbox.at<Word>(end.partner, their_acks_.at(end.partner).at(next_from[end.partner]++));
     all.push_back(*end.elements->view = used);
   }
   if (all.empty() || !(guarded_ || checked_)) return;
@@ -108,6 +110,7 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
   chain.produced_out = static_cast<Word>(out_.size());
   chain.produced_in = static_cast<Word>(in_.size());
   chain.produced_guarded = guarded_ ? 1 : 0;
+  chain.produced_checked = checked_ ? 1 : 0;
 }
 
 std::string describe(const device::Mistake& mistake, int rank, int partner, const std::string& chain) {
@@ -117,16 +120,18 @@ std::string describe(const device::Mistake& mistake, int rank, int partner, cons
                   sending ? rank : partner, sending ? partner : rank, mistake.step, chain);
   switch (mistake.kind) {
     case device::Mistake::twice:
-      return fmt::format("a kernel has written {} twice; one thread writes it, once between start and wait", element);
+      return fmt::format("a kernel has written {} twice; one thread writes it, once between start and wait",
+                         element);
     case device::Mistake::out_of_range:
-      return fmt::format("a kernel wanted to {} {}, which has {} elements, 0 to {}", sending ? "write" : "read",
-                         element, mistake.elements, mistake.elements - 1);
+      return fmt::format("a kernel wanted to {} {}, which has {} elements, 0 to {}",
+                         sending ? "write" : "read", element, mistake.elements, mistake.elements - 1);
     case device::Mistake::not_written:
-      return fmt::format("a kernel has not written {}, and starts the next one; rank {} waits for it", element,
-                         partner);
+      return fmt::format("a kernel has not written {}, and starts the next one; rank {} waits for it",
+                         element, partner);
     default:
       return fmt::format(
-          "a kernel waited too long for {}, which rank {} has not written; has it started this step, and written "
+          "a kernel waited too long for {}, which rank {} has not written; has it started this step, and "
+          "written "
           "every element? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
           element, partner);
   }

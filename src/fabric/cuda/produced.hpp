@@ -36,7 +36,8 @@ class ProducedPuts {
   struct End {
     const fabric::Elements* elements;
     int partner;
-    std::uint64_t offset = 0;  // in this rank's inbox: of the packets, or at the sender of the acknowledgements
+    std::uint64_t offset =
+        0;  // in this rank's inbox: of the packets, or at the sender of the acknowledgements
     const device::ElementCheck* check = nullptr;
   };
 

@@ -214,8 +214,8 @@ struct Memory {
     solve.halves.steps = {steps.data(), limits_of(flags)};
     for (const Face& face : lattice.faces()) {
       const auto elements = static_cast<Word>(face.even.size());
-      const Word buffer = device::lots_of(elements) * device::elements_per_lot *
-                          DeviceProducedArrival<Half<T>>::packets_each;
+      const Word buffer =
+          device::lots_of(elements) * device::elements_per_lot * DeviceProducedArrival<Half<T>>::packets_each;
       packets[face.direction].resize(2 * buffer);
       solve.halves.from[face.direction] = {{.packets = packets[face.direction].data(),
                                             .elements = elements,

@@ -119,6 +119,7 @@ class Ranks {
       rank.chain.produced_out = static_cast<Word>(rank.out.size());
       rank.chain.produced_in = static_cast<Word>(rank.in.size());
       rank.chain.produced_guarded = guarded ? 1 : 0;
+      rank.chain.produced_checked = checked ? 1 : 0;
     }
   }
 
@@ -176,7 +177,7 @@ class Ranks {
 
     // As ProducedBlockChain::start and ProducedGridChain::start do; `barrier` is of the rank's parts.
     void release() {
-      device::check_elements(all[rank].chain, step - 1, block);
+      if (all[rank].chain.produced_checked != 0) device::check_elements(all[rank].chain, step - 1, block);
       device::acknowledge_elements(all[rank].chain, step - 1, block);
     }
     void await_room(Word of_step) {

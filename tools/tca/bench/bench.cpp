@@ -321,9 +321,10 @@ void add_bench(Subcommands& tca) {
   app.add_option("--peer", options->peers,
                  "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
                  "shared memory, and counted for a ping-pong of counted puts; "
-                 "on cuda nccl, nvshmem, mscclpp, mpi, and copy for cudaMemcpyAsync")
+                 "on cuda nccl, nvshmem, mscclpp, mpi, copy for cudaMemcpyAsync, and produced for faces that "
+                 "a kernel produces beside those that it packs")
       ->delimiter(',')
-      ->check(one_of({"mpi", "hand", "counted", "nccl", "nvshmem", "mscclpp", "copy"}));
+      ->check(one_of({"mpi", "hand", "counted", "nccl", "nvshmem", "mscclpp", "copy", "produced"}));
   app.add_option("--start", options->asked_starts,
                  "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')

@@ -266,6 +266,7 @@ void GpuBench::measure(const Case& one) {
 // Whether this peer's gpu::Peer can run the benchmark.
 bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
+  if (peer == "produced") return what == "halo";
   if (peer == "nccl") return true;
   if (peer == "mpi") return what != "reduce_scatter";
   return what == "pingpong" || what == "halo" || what == "allreduce";

@@ -1,0 +1,99 @@
+// Faces that a kernel produces, beside those that it packs for a chain: what a kernel can do whose message is made
+// from more than lies in a window. Both are OpenTCA's; they take part as a peer does.
+#include "gpu/kernels/produced_kernels.hpp"
+#include "gpu/peers/peers.hpp"
+#include "gpu/started.hpp"
+#include "tca/tca.hpp"
+
+namespace tca::bench::gpu {
+
+namespace {
+
+class ByKernel : public Started<Faces> {
+ public:
+  ByKernel(World& world, const Face& which, bool is_guarded)
+      : Started({.start = "kernel", .scope = "parts", .channel = {}, .guarded = is_guarded, .grid = {}}, world, which),
+        chain(world.chain(which.layout, {.guarded = is_guarded})),
+        cube_(world.window<double>(which.cube())) {
+    cube = cube_.data();
+  }
+
+ protected:
+  std::int64_t words() const { return static_cast<std::int64_t>(face.bytes() / 4); }
+  Chain chain;
+
+ private:
+  void on_stream(cudaStream_t) final { throw Error(Errc::invalid_argument, "only a kernel produces faces"); }
+
+  Window<double> cube_;
+};
+
+// Needs no guard: a thread writes an element to a neighbour again once it has read the same one from there.
+class ProducedFaces final : public ByKernel {
+ public:
+  ProducedFaces(World& world, const Face& which, bool is_guarded) : ByKernel(world, which, is_guarded) {
+    const std::int64_t elements = (words() + 2) / 3;
+    const auto to_left = chain.put_produced<Words>(left, elements);
+    const auto to_right = chain.put_produced<Words>(right, elements);
+    const auto from_right = chain.expect_produced<Words>(right, elements);
+    const auto from_left = chain.expect_produced<Words>(left, elements);
+    chain.commit();
+    sides_ = {{to_left.device(), to_right.device()}, {from_left.device(), from_right.device()}};
+    protocol = "produced";
+    grid = grid_for(2 * device::lots_of(static_cast<unsigned>(elements)), 0);
+  }
+
+ private:
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
+    cuda_ok(run_produced(chain.device_produced(), sides_, touched, first, steps, grid, stream),
+            "launching an exchange");
+  }
+
+  ProducedSides sides_;
+};
+
+class PackedFaces final : public ByKernel {
+ public:
+  PackedFaces(World& world, const Face& which)
+      : ByKernel(world, which, true),
+        out_(world.window<std::uint32_t>(2 * words())),
+        in_(world.window<std::uint32_t>(2 * words())) {
+    const Layout side = block(words());
+    chain.put(in_.on(left).at(words()), out_.at(0), side).expect(left);
+    chain.put(in_.on(right).at(0), out_.at(words()), side).expect(right);
+    chain.commit();
+    protocol = "packed";
+    scope = "grid";
+    const DeviceChain& device = chain.device();
+    grid = grid_for(std::max(device.chunks_out, device.chunks_in),
+                    std::max(device.segments_out, device.segments_in));
+  }
+
+ private:
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
+    cuda_ok(run_packed(chain.device(), out_.data(), in_.data(), touched, first, steps, grid, stream),
+            "launching an exchange");
+  }
+
+  Window<std::uint32_t> out_, in_;
+};
+
+class Producer final : public Peer {
+ public:
+  explicit Producer(World& world) : world_(world) {}
+  Contenders faces(const Face& face) override {
+    Contenders all;
+    for (const bool guarded : {true, false}) all.push_back(std::make_unique<ProducedFaces>(world_, face, guarded));
+    all.push_back(std::make_unique<PackedFaces>(world_, face));
+    return all;
+  }
+
+ private:
+  World& world_;
+};
+
+}  // namespace
+
+std::unique_ptr<Peer> open_producer(World& world) { return std::make_unique<Producer>(world); }
+
+}  // namespace tca::bench::gpu
