@@ -81,6 +81,7 @@ echo "beside ${everyone:-no peers}"
 bench "$everyone" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
 bench "" pingpong --ranks 2 --start engine --bytes 8
 bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64,128,256
+bench "--peer produced" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64
 bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
 bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8,1024
 bench "$everyone" allreduce --ranks "$gpus" --start graph --bytes 1024

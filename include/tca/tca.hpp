@@ -12,6 +12,7 @@
 #include "tca/layout.hpp"
 #include "tca/operations.hpp"
 #include "tca/post.hpp"
+#include "tca/produced.hpp"
 #include "tca/raw.hpp"
 #include "tca/rounds.hpp"
 #include "tca/team.hpp"

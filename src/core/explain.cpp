@@ -87,7 +87,7 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
            std::size_t puts) {
   Row row{fmt::format("{}", number), fmt::format("rank {}", d.to)};
   if (d.elements > 0) {
-    row.insert(row.end(), {fmt::format("{}/ll", world.fabrics()[d.fabric]->name()), "not known",
+    row.insert(row.end(), {fmt::format("{}/produced", world.fabrics()[d.fabric]->name()), "not known",
                            fmt::format("{}", std::uint64_t{d.elements} * d.element_bytes),
                            fmt::format("{} of {} bytes", d.elements, d.element_bytes), "a kernel", "a kernel",
                            "produced element by element"});

@@ -16,7 +16,7 @@ LAYERS = [
         " include/tca/world_options.hpp include/tca/detail/api.hpp include/tca/detail/counts.hpp include/tca/detail/language.hpp"
         # What runs in kernels: a chain as they see it.
         " include/tca/device include/tca/operations.hpp"
-        " include/tca/chain.cuh include/tca/engine.cuh include/tca/launch.cuh include/tca/team.cuh include/tca/window.cuh"
+        " include/tca/chain.cuh include/tca/engine.cuh include/tca/launch.cuh include/tca/produced.cuh include/tca/team.cuh include/tca/window.cuh"
     ],
     ["src/base"],
     ["src/control"],
@@ -28,7 +28,7 @@ LAYERS = [
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
     ["src/route", "src/boot"],
-    ["src/core include/tca/window.hpp include/tca/raw/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/counted.hpp include/tca/post.hpp include/tca/team.hpp include/tca/world.hpp"],
+    ["src/core include/tca/window.hpp include/tca/raw/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/counted.hpp include/tca/post.hpp include/tca/produced.hpp include/tca/team.hpp include/tca/world.hpp"],
     [
         "src/halo include/tca/fold.hpp include/tca/grid.hpp include/tca/halo.hpp",
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp include/tca/rounds.hpp",
