@@ -110,6 +110,13 @@ class TCA_API Chain {
     return ProducedPut<T>(add_produced(rank, elements, sizeof(T)));
   }
 
+  /// Adds a signal that a kernel raises by itself, for a kernel of `rank`, which expects it by
+  /// `expect_produced_signal`. Otherwise as `put_produced`.
+  [[nodiscard]] ProducedSignal signal_produced(int rank) { return ProducedSignal(add_produced(rank, 0, 0)); }
+  [[nodiscard]] ExpectedSignal expect_produced_signal(int rank) {
+    return ExpectedSignal(add_expected_produced(rank, 0, 0));
+  }
+
   /// Adds a put of no bytes, which only tells `rank` that this rank has started.
   Chain& signal(int rank);
 

@@ -32,6 +32,8 @@ template <class T>
 struct DeviceProducedPut;
 template <class T>
 struct DeviceProducedArrival;
+struct DeviceProducedSignal;
+struct DeviceExpectedSignal;
 namespace device {
 struct Produced;
 }
@@ -78,6 +80,35 @@ class ProducedArrival {
  private:
   friend class Chain;
   explicit ProducedArrival(std::shared_ptr<core::ProducedEnd> end) : end_(std::move(end)) {}
+
+  std::shared_ptr<core::ProducedEnd> end_;
+};
+
+/// The two ends of a produced signal, which a kernel raises when other ranks may read what kernels have stored in
+/// their memory by themselves; see tca/device/produced.hpp. Copies name the same signal.
+class ProducedSignal {
+ public:
+  /// Throws Error{invalid_argument} before the commit.
+  TCA_API DeviceProducedSignal device() const;
+  /// Returns the target.
+  int rank() const { return core::produced_partner(end_); }
+
+ private:
+  friend class Chain;
+  explicit ProducedSignal(std::shared_ptr<core::ProducedEnd> end) : end_(std::move(end)) {}
+
+  std::shared_ptr<core::ProducedEnd> end_;
+};
+class ExpectedSignal {
+ public:
+  /// Throws Error{invalid_argument} before the commit.
+  TCA_API DeviceExpectedSignal device() const;
+  /// Returns the sender.
+  int rank() const { return core::produced_partner(end_); }
+
+ private:
+  friend class Chain;
+  explicit ExpectedSignal(std::shared_ptr<core::ProducedEnd> end) : end_(std::move(end)) {}
 
   std::shared_ptr<core::ProducedEnd> end_;
 };

@@ -123,6 +123,8 @@ const device::Produced& core::produced_view(const std::shared_ptr<ProducedEnd>& 
   }
   return present.view;
 }
+DeviceProducedSignal ProducedSignal::device() const { return {core::produced_view(end_)}; }
+DeviceExpectedSignal ExpectedSignal::device() const { return {core::produced_view(end_)}; }
 std::int64_t core::produced_elements(const std::shared_ptr<ProducedEnd>& end) {
   return core::present(end, "produced put").elements;
 }

@@ -110,7 +110,8 @@ std::shared_ptr<ProducedEnd> ChainState::produced_end(const char* call, int rank
                                                       std::size_t element_bytes) const {
   check_rank(call, rank);
   constexpr std::int64_t most_bytes = std::int64_t{1} << 31;  // so that 32 bits can number the packets
-  if (elements < 1 || elements >= most_bytes / static_cast<std::int64_t>(element_bytes)) {
+  const bool is_signal = element_bytes == 0;
+  if (!is_signal && (elements < 1 || elements >= most_bytes / static_cast<std::int64_t>(element_bytes))) {
     fail(Errc::invalid_argument, about(),
          "{} of chain '{}' with rank {}: {} elements of {} bytes; there is at least one, and all together "
          "have "
@@ -130,6 +131,7 @@ std::shared_ptr<ProducedEnd> ChainState::add_produced(int rank, std::int64_t ele
   auto end = produced_end("put_produced", rank, elements, element_bytes);
   Descriptor put;
   put.to = rank;
+  put.produced = true;
   put.elements = end->elements;
   put.element_bytes = end->element_bytes;
   draft_->descriptors.push_back(put);

@@ -27,7 +27,8 @@ struct Descriptor {
   std::int64_t from_offset = 0;
   const base::Shape* shape = nullptr;
   bool counted = false;
-  // Of a produced put, which has no shape. Of all others there are 0.
+  // Of a produced put, which has no shape; a produced signal has no elements.
+  bool produced = false;
   std::uint32_t elements = 0;
   std::uint32_t element_bytes = 0;
 };

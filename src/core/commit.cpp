@@ -95,7 +95,7 @@ std::string Commit::in_words(base::ByteRange bytes, std::uint32_t window, int ra
 }
 
 std::string Commit::what_comes(const Descriptor& d, std::size_t number, int from) const {
-  if (d.elements > 0)
+  if (d.produced)
     return fmt::format("put {} of rank {} produces {} elements for rank {}", number, from, d.elements, d.to);
   if (d.shape == nullptr) return fmt::format("rank {} signals rank {}", from, d.to);
   const Region region = Region::written(d.to_offset, *d.shape);
@@ -111,7 +111,7 @@ void Commit::choose_channels() {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
       d.fabric = static_cast<std::uint16_t>(world_.fabric_to(d.to));
-      if (d.elements > 0 && !world_.fabrics()[d.fabric]->carries_produced()) {
+      if (d.produced && !world_.fabrics()[d.fabric]->carries_produced()) {
         own_.add([&] {
           return fmt::format(
               "put {} of rank {} is produced by a kernel, and none reaches rank {}, which is reached over "
@@ -286,14 +286,15 @@ void Commit::check_produced(Problems& problems) const {
   for (int rank = 0; rank < world_.size(); ++rank) {
     std::vector<Elements> sent, expected;
     for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts)
-      if (d.to == me && d.elements > 0) sent.push_back({rank, d.elements, d.element_bytes});
+      if (d.to == me && d.produced) sent.push_back({rank, d.elements, d.element_bytes});
     for (const Elements& one : ranks_[static_cast<std::size_t>(me)].expected_produced)
       if (one.partner == rank) expected.push_back(one);
     if (sent == expected) continue;
     const auto in_words = [](const std::vector<Elements>& all) {
       std::string text;
       for (const Elements& one : all)
-        text += fmt::format("{}{} elements of {} bytes", text.empty() ? "" : ", ", one.count, one.bytes);
+        text += (text.empty() ? "" : ", ") +
+                (one.count == 0 ? "a signal" : fmt::format("{} elements of {} bytes", one.count, one.bytes));
       return text.empty() ? std::string("none") : text;
     };
     problems.add([&] {
@@ -406,8 +407,8 @@ base::Blob Commit::offer() {
         const std::uint32_t put_number = number++;
         CountedEnd* const sent = d.counted && rank == me ? counted.next_put() : nullptr;
         CountedEnd* const come = d.counted && d.to == me ? counted.next_arrival() : nullptr;
-        ProducedEnd* const made = d.elements > 0 && rank == me ? produced.next_put() : nullptr;
-        ProducedEnd* const used = d.elements > 0 && d.to == me ? produced.next_arrival() : nullptr;
+        ProducedEnd* const made = d.produced && rank == me ? produced.next_put() : nullptr;
+        ProducedEnd* const used = d.produced && d.to == me ? produced.next_arrival() : nullptr;
         if (d.fabric != f || (rank != me && d.to != me)) continue;
         fabric::Put put{.from = rank, .to = d.to, .shape = d.shape, .protocol = d.protocol};
         if (d.shape != nullptr) {
@@ -416,7 +417,8 @@ base::Blob Commit::offer() {
           put.from_memory = keep(d.from_window)->memory_of(f);
           put.from_offset = static_cast<std::uint64_t>(d.from_offset);
         }
-        put.elements = {.count = d.elements, .bytes = d.element_bytes, .put = put_number};
+        put.elements = {
+            .produced = d.produced, .count = d.elements, .bytes = d.element_bytes, .put = put_number};
         if (rank == me) {
           put.length = length_of(sent, d);
           put.elements.view = made != nullptr ? &made->view : nullptr;

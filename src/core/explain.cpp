@@ -22,7 +22,7 @@ void pack(base::Writer& writer, const Descriptor& d) {
   writer.put_number(static_cast<std::uint64_t>(d.to_offset))
       .put_number(static_cast<std::uint64_t>(d.from_offset));
   writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape)).put_number(d.counted);
-  writer.put_number(d.elements).put_number(d.element_bytes);
+  writer.put_number(d.produced).put_number(d.elements).put_number(d.element_bytes);
 }
 
 Descriptor unpack(base::Reader& reader) {
@@ -36,6 +36,7 @@ Descriptor unpack(base::Reader& reader) {
   d.from_offset = static_cast<std::int64_t>(reader.get_number());
   d.shape = reinterpret_cast<const base::Shape*>(reader.get_number());
   d.counted = reader.get_number() != 0;
+  d.produced = reader.get_number() != 0;
   d.elements = static_cast<std::uint32_t>(reader.get_number());
   d.element_bytes = static_cast<std::uint32_t>(reader.get_number());
   return d;
@@ -86,7 +87,11 @@ using Row = std::vector<std::string>;
 Row row_of(const WorldState& world, const std::string& forced, std::size_t number, const Descriptor& d,
            std::size_t puts) {
   Row row{fmt::format("{}", number), fmt::format("rank {}", d.to)};
-  if (d.elements > 0) {
+  if (d.produced && d.elements == 0) {
+    row.push_back(fmt::format("a signal over {}, raised by a kernel", world.fabrics()[d.fabric]->name()));
+    return row;
+  }
+  if (d.produced) {
     row.insert(row.end(), {fmt::format("{}/produced", world.fabrics()[d.fabric]->name()), "not known",
                            fmt::format("{}", std::uint64_t{d.elements} * d.element_bytes),
                            fmt::format("{} of {} bytes", d.elements, d.element_bytes), "a kernel", "a kernel",

@@ -92,15 +92,16 @@ struct Length {
   std::uint64_t bytes() const { return *elements * element_bytes; }
 };
 
-// What kernels produce for a put that has no memory: `count` elements of `bytes` each. `bind` sets `view`, which
-// lives as long as the chain, for this rank's end.
+// What kernels produce for a put that has no memory: `count` elements of `bytes` each, or a signal. `bind` sets
+// `view`, which lives as long as the chain, for this rank's end.
 struct Elements {
-  std::uint32_t count = 0;  // 0: the put is not a produced one
+  bool produced = false;
+  std::uint32_t count = 0;  // 0 of a signal
   std::uint32_t bytes = 0;
   std::uint32_t put = 0;  // its number among its sender's puts
   device::Produced* view = nullptr;
 
-  explicit operator bool() const { return count != 0; }
+  explicit operator bool() const { return produced; }
 };
 
 // A put as both of its ends know it after the exchange in `commit`. A put without a shape and

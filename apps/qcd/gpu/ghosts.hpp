@@ -4,8 +4,8 @@
 // right-hand side. For a right-hand side in a group of `count` slots, unit u of slot k is unit u * count + k.
 // Where kernels reach the neighbours' memory and no two ranks share a GPU, the thread that has a half stores
 // it among the neighbour's ghosts. The hop that needs the halves is in a later kernel, so all of this rank's
-// halves have been stored when it begins. It first signals to its neighbours, and waits for their signals
-// between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
+// halves have been stored when it begins. It first raises the produced signals of a chain, and waits for those of its
+// neighbours between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
 // where chains send them.
 //
 // For a kernel that runs the whole solve, halves are the elements of produced puts (tca/produced.hpp): the thread
@@ -20,7 +20,8 @@
 //
 // The same holds for halves that are stored in windows, but where two exchanges of the same parity follow
 // each other the neighbour may still be reading. So an exchange of nothing comes between them
-// (GpuWilson::clear_to_send). verify/halves.pml models this, and verify/produced.pml the halves in packets.
+// (GpuWilson::clear_to_send). verify/signals.pml and verify/produced.pml are
+// the models.
 #pragma once
 
 #include "qcd/gpu/site.hpp"
@@ -40,18 +41,17 @@ struct Crossing {
   const T* ghosts = nullptr;
   // For each direction: the neighbour's ghosts, or this rank's outgoing slots.
   T* to[8] = {};
-  // Only where halves are stored at the neighbour. For each direction, `raised` has the number of the last
-  // exchange that has arrived here, and `raise` points to the neighbour's entry for this rank. Null for
-  // directions without a neighbour.
-  const Word* raised = nullptr;
-  Word* raise[8] = {};
+  // Only where halves are stored at the neighbour: for each direction with a neighbour, the signals to it and from
+  // it.
+  DeviceProducedSignal signals[8];
+  DeviceExpectedSignal expected[8];
   // For each parity, even sites first: the number of the last exchange. The parities take turns. The number
   // of an exchange under way follows from the entry of the other parity, which does not change, so a block
   // may read it at any time.
   Word* exchanges = nullptr;
   device::WaitLimits limits;
 
-  TCA_DEVICE bool there() const { return raised != nullptr; }
+  TCA_DEVICE bool there() const { return exchanges != nullptr; }
 };
 
 // Begins an exchange, in a kernel after those that have stored this rank's halves at the neighbours, by
@@ -64,9 +64,7 @@ TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool o
   block.each([&](SiteThread& thread) {
     if (thread.warp != 0) return;
     if (thread.lane == 0) crossing.exchanges[odd] = number;
-    // Release: makes visible what the earlier kernels have stored. Pairs with the acquire in `await_halves`.
-    if (thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
-      device::store_release(crossing.raise[thread.lane], number);
+    if (thread.lane < 8 && crossing.signals[thread.lane].there()) crossing.signals[thread.lane].raise(number);
   });
   return number;
 }
@@ -74,7 +72,7 @@ TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool o
 // Waits for a neighbour's halves. Returns false if it has given up.
 template <class T>
 TCA_DEVICE bool await_halves(const Crossing<T>& crossing, const FaceGroup& face, Word exchange) {
-  return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.limits);
+  return crossing.expected[face.direction].await(exchange, crossing.limits);
 }
 
 // One block makes an exchange of nothing.
@@ -82,7 +80,7 @@ template <class T, class Block>
 TCA_DEVICE void meet(Block& block, const Ground<T>& ground, const Crossing<T>& crossing, bool odd) {
   const Word exchange = begin_exchange(block, crossing, odd);
   block.each([&](SiteThread& thread) {
-    if (thread.warp == 0 && thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
+    if (thread.warp == 0 && thread.lane < 8 && crossing.signals[thread.lane].there())
       thread.good = await_halves(crossing, ground.faces[odd][thread.lane], exchange) && thread.good;
   });
 }

@@ -2,16 +2,27 @@
 // step by step. See gpu/ghosts.hpp for the protocol.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "qcd/gpu/ghosts.hpp"
 #include "qcd/lattice.hpp"
 #include "shared/gpu_call.hpp"
-#include "tca/team.hpp"
+#include "tca/chain.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"
 
 namespace tca::qcd {
+
+// Calls visit(face, face behind) for each direction with a neighbour, in the order in which every rank declares what
+// it sends by direction: to the first face, and from the one behind, whose neighbour sends in this direction.
+template <class Visit>
+void for_each_way(const Lattice& lattice, const Visit& visit) {
+  const Face* faces[directions] = {};
+  for (const Face& face : lattice.faces()) faces[face.direction] = &face;
+  for (const Face* const face : faces)
+    if (face != nullptr) visit(*face, *faces[face->direction ^ 1]);
+}
 
 template <class T>
 class StoredHalves {
@@ -23,10 +34,8 @@ class StoredHalves {
   const Crossing<T>& crossing() const { return crossing_; }
 
  private:
-  // A wait in vain of the kernels is reported as a step of this team.
-  Team waiting_;
   Window<T> ghosts_;
-  Window<device::Word> signals_;  // indexed by direction
+  Chain chain_;  // of a signal for each direction
   apps::DeviceArray<device::Word> exchanges_;
   Crossing<T> crossing_;
 };

@@ -77,23 +77,16 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   if (in_kernel) connect_kernels(world, name + " in kernels");
 }
 
-// What a neighbour sends in a direction comes here from the opposite one. It declares its puts by its directions, in
-// the order of all ranks.
 template <class T>
 void GpuWilson<T>::connect_kernels(World& world, const std::string& name) {
   std::optional<ProducedPut<Half<T>>> to[directions];
   std::optional<ProducedArrival<Half<T>>> from[directions];
-  const Face* faces[directions] = {};
-  for (const Face& face : lattice_.faces()) faces[face.direction] = &face;
   produced_.emplace(world.chain(name, {.guarded = false}));
-  for (int direction = 0; direction < directions; ++direction) {
-    const Face* const face = faces[direction];
-    if (face == nullptr) continue;
-    const auto halves = static_cast<std::int64_t>(face->even.size());
-    to[direction] = produced_->put_produced<Half<T>>(face->neighbour, halves);
-    const Face* const behind = faces[direction ^ 1];
-    from[direction ^ 1] = produced_->expect_produced<Half<T>>(behind->neighbour, halves);
-  }
+  for_each_way(lattice_, [&](const Face& face, const Face& behind) {
+    const auto halves = static_cast<std::int64_t>(face.even.size());
+    to[face.direction] = produced_->put_produced<Half<T>>(face.neighbour, halves);
+    from[behind.direction] = produced_->expect_produced<Half<T>>(behind.neighbour, halves);
+  });
   produced_->commit();
   solve_.halves.steps = produced_->device_produced().progress();
   for (const Face& face : lattice_.faces()) {

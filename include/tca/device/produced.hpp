@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "tca/device/packet.hpp"
-#include "tca/device/wait_limits.hpp"
+#include "tca/device/stores.hpp"
 
 namespace tca {
 
@@ -65,7 +65,9 @@ struct ElementCheck {
 // One end of a produced put.
 struct Produced {
   Packet* packets = nullptr;  // at the receiver: two buffers
-  Word* acks = nullptr;       // at the sender, one a lot: the last step that the receiver has read; see above
+  // At the sender, one a lot: the last step that the receiver has read; see above. Of a produced signal, at the
+  // receiver: the last step that was raised.
+  Word* acks = nullptr;
   const ElementCheck* check = nullptr;  // in device memory; null where elements are not checked
   Word elements = 0;
   Word buffer = 0;  // packets of a buffer
@@ -192,6 +194,22 @@ struct DeviceProducedArrival : device::Produced {
     end_wait_in_vain(limits);
     return false;
   }
+};
+
+/// The two ends of a produced signal, which follows what kernels have stored by themselves into windows of the
+/// target, such as those of DeviceWindow: by a kernel behind them on the stream, or behind a barrier of theirs. It has
+/// no guard. Each step is raised once, and may be awaited by any threads.
+struct DeviceProducedSignal : device::Produced {
+  /// By one thread. Release: what happened before it is there for whoever has awaited it.
+  TCA_DEVICE void raise(device::Word step) const { device::store_release(acks, step); }
+  TCA_DEVICE bool there() const { return acks != nullptr; }
+};
+struct DeviceExpectedSignal : device::Produced {
+  /// Returns false where it has given up; `limits` are the chain's.
+  TCA_DEVICE bool await(device::Word step, const device::WaitLimits& limits) const {
+    return device::await(acks, step, link, limits);
+  }
+  TCA_DEVICE bool there() const { return acks != nullptr; }
 };
 
 namespace device {

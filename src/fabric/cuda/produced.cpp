@@ -38,9 +38,11 @@ std::vector<int> ProducedPuts::partners() const {
 }
 
 void ProducedPuts::take_room(Room& room, Inbox& inbox, HostCopier& copier, Word chain) {
-  for (End& end : in_) end.offset = room.take(2 * sizeof(Packet) * packets_of_buffer(*end.elements));
-  if (guarded_)
-    for (End& end : out_) end.offset = room.take(sizeof(Word) * device::lots_of(end.elements->count));
+  for (End& end : in_)
+    end.offset =
+        room.take(is_signal(end) ? sizeof(Word) : 2 * sizeof(Packet) * packets_of_buffer(*end.elements));
+  for (End& end : out_)
+    if (has_acks(end)) end.offset = room.take(sizeof(Word) * device::lots_of(end.elements->count));
   if (!checked_) return;
   const auto check = [&](End& end, bool sending) {
     device::ElementCheck one{.mistakes = inbox.refused(),
@@ -54,8 +56,10 @@ void ProducedPuts::take_room(Room& room, Inbox& inbox, HostCopier& copier, Word 
     copier.write(reinterpret_cast<std::byte*>(there), std::as_bytes(std::span(&one, 1)));
     end.check = there;
   };
-  for (End& end : out_) check(end, true);
-  for (End& end : in_) check(end, false);
+  for (End& end : out_)
+    if (!is_signal(end)) check(end, true);
+  for (End& end : in_)
+    if (!is_signal(end)) check(end, false);
 }
 
 void ProducedPuts::tell(base::Writer& writer, int partner) const {
@@ -89,17 +93,30 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
                          Inbox& inbox, HostCopier& copier) {
   std::vector<Produced> all;
   std::map<int, std::size_t> next_to, next_from;
+  std::size_t out = 0;
   for (const End& end : out_) {
     Produced made = view(end, links);
-    made.packets = inbox.at<Packet>(end.partner, their_packets_.at(end.partner).at(next_to[end.partner]++));
-    if (guarded_) made.acks = inbox.own<Word>(end.offset);
+    const std::uint64_t there = their_packets_.at(end.partner).at(next_to[end.partner]++);
+    if (is_signal(end)) {
+      made.acks = inbox.at<Word>(end.partner, there);
+      *end.elements->view = made;
+      continue;
+    }
+    ++out;
+    made.packets = inbox.at<Packet>(end.partner, there);
+    if (has_acks(end)) made.acks = inbox.own<Word>(end.offset);
     all.push_back(*end.elements->view = made);
   }
   for (const End& end : in_) {
     Produced used = view(end, links);
+    const std::uint64_t there = their_acks_.at(end.partner).at(next_from[end.partner]++);
+    if (is_signal(end)) {
+      used.acks = inbox.own<Word>(end.offset);
+      *end.elements->view = used;
+      continue;
+    }
     used.packets = inbox.own<Packet>(end.offset);
-    if (guarded_)
-      used.acks = inbox.at<Word>(end.partner, their_acks_.at(end.partner).at(next_from[end.partner]++));
+    if (has_acks(end)) used.acks = inbox.at<Word>(end.partner, there);
     all.push_back(*end.elements->view = used);
   }
   if (all.empty() || !(guarded_ || checked_)) return;
@@ -107,8 +124,8 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
   auto* const there = inbox.own<Produced>(room.take(bytes.size()));
   copier.write(reinterpret_cast<std::byte*>(there), bytes);
   chain.produced = there;
-  chain.produced_out = static_cast<Word>(out_.size());
-  chain.produced_in = static_cast<Word>(in_.size());
+  chain.produced_out = static_cast<Word>(out);
+  chain.produced_in = static_cast<Word>(all.size() - out);
   chain.produced_guarded = guarded_ ? 1 : 0;
   chain.produced_checked = checked_ ? 1 : 0;
 }

@@ -41,6 +41,8 @@ class ProducedPuts {
     const device::ElementCheck* check = nullptr;
   };
 
+  static bool is_signal(const End& end) { return end.elements->count == 0; }
+  bool has_acks(const End& end) const { return guarded_ && !is_signal(end); }
   static std::vector<End> ends_of(std::span<const fabric::Put> puts, int fabric::Put::*partner);
   device::Produced view(const End& end, const std::map<int, Word>& links) const;
 

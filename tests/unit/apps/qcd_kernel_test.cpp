@@ -281,7 +281,6 @@ class Halves {
       return;
     }
     crossing.ghosts = ghosts_.data();
-    crossing.raised = signals_.data();
     crossing.exchanges = exchanges_.data();
     crossing.limits = limits_of(flags_);
     const auto ghosts = world.all_gather(reinterpret_cast<std::uintptr_t>(ghosts_.data()));
@@ -289,7 +288,10 @@ class Halves {
     for (const Face& face : lattice.faces()) {
       const auto neighbour = static_cast<std::size_t>(face.neighbour);
       crossing.to[face.direction] = reinterpret_cast<T*>(ghosts[neighbour]);
-      crossing.raise[face.direction] = reinterpret_cast<Word*>(signals[neighbour]) + (face.direction ^ 1);
+      crossing.signals[face.direction] = {
+          {.acks = reinterpret_cast<Word*>(signals[neighbour]) + (face.direction ^ 1)}};
+      crossing.expected[face.direction] = {{.acks = &signals_[static_cast<std::size_t>(face.direction)],
+                                            .link = static_cast<Word>(face.neighbour)}};
     }
   }
 
@@ -1041,8 +1043,9 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
     expect_it_gives_up(ProducedGhosts<double>{produced, 1}, flags);
     limits_of(flags);
     const std::vector<double> halves(std::size_t{64} * half_reals);
-    const std::array<Word, directions> raised{};
-    const Crossing<double> crossing{.ghosts = halves.data(), .raised = raised.data(), .limits = limits};
+    Word raised = 0, exchanges[2] = {};
+    Crossing<double> crossing{.ghosts = halves.data(), .exchanges = exchanges, .limits = limits};
+    crossing.expected[3] = {{.acks = &raised, .link = 5}};
     expect_it_gives_up(WindowGhosts<double>{crossing, 1}, flags);
   });
 }

@@ -1,9 +1,10 @@
 /*
- * Halves of lattice QCD stored at neighbours (apps/qcd/gpu_ghosts.hpp). Kernel n begins with the signal of exchange n, whose
- * halves kernels before it have stored, waits for the neighbour's, and reads; its blocks store the halves of exchange n + 1
- * meanwhile, before, between and after their reads. Even and odd exchanges have a ghost each, and one counter.
+ * Produced signals (tca/device/produced.hpp) of kernels that follow each other on a stream, as in lattice QCD's steps. Kernel n
+ * begins with the signal of exchange n, for what kernels before it have stored at the neighbour, waits for the neighbour's, and
+ * reads; its blocks store what belongs to exchange n + 1 meanwhile, before, between and after their reads. Even and odd exchanges
+ * have a place each, and one counter.
  *
- * MEET: the same parity follows itself. An exchange of nothing comes between, and stores are behind it.
+ * MEET: the same place follows itself. An exchange of nothing comes between, and stores are behind it.
  */
 #define PLACES 4
 #include "memory.pml"
