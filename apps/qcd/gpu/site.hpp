@@ -49,7 +49,6 @@ TCA_DEVICE constexpr Word link_units(int reals) {
 // site's half is at the same place of its group as its neighbour's half is in the group of the other parity.
 struct FaceGroup {
   Word begin = 0, to = 0, count = 0;
-  Word neighbour = 0;  // its rank
   Word direction = 0;
 };
 

@@ -56,7 +56,6 @@ void lay_out_faces(const Lattice& lattice, GroundTables<T>& tables) {
       tables.ground.faces[odd][direction] = {.begin = static_cast<Word>(face.slots.begin) + odd * count,
                                              .to = static_cast<Word>(face.to) + odd * count,
                                              .count = count,
-                                             .neighbour = static_cast<Word>(face.neighbour),
                                              .direction = static_cast<Word>(face.direction)};
     }
   }

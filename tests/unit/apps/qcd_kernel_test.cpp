@@ -1023,7 +1023,7 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
   on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World&, const Lattice&, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::two_rows, true);
     Ground<double> ground = ground_of(tables);
-    ground.faces[0][3] = {.begin = 0, .to = 0, .count = 32, .neighbour = 5, .direction = 3};
+    ground.faces[0][3] = {.begin = 0, .to = 0, .count = 32, .direction = 3};
     ChunkRoom<double> chunk_room;
     const auto expect_it_gives_up = [&](const auto& ghosts, const std::vector<Word>& flags) {
       SiteThread thread{.warp = 3, .here = ~7};
