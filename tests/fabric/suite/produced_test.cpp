@@ -45,6 +45,32 @@ TEST_P(FabricTest, ProducedPutsAreForKernels) {
   });
 }
 
+// A signal that a kernel raises is a produced put of no elements.
+TEST_P(FabricTest, ProducedSignalsAreForKernels) {
+  run(2, [](World& world) {
+    Chain chain = world.chain("signals", {.guarded = false});
+    const ProducedSignal sent = chain.signal_produced(1 - world.rank());
+    const ExpectedSignal come = chain.expect_produced_signal(1 - world.rank());
+    require_words(world, caught([&] { (void)sent.device(); }), Errc::invalid_argument, "before its commit");
+    const Caught refused = caught([&] { chain.commit(); });
+    if (refused.message == Caught{}.message) {
+      require(sent.device().there() && come.device().there(), "kernels do not see the signals");
+      require(chain.explain().find("raised by a kernel") != std::string::npos, "{}", chain.explain());
+      require_words(world, caught([&] { chain.start(); }), Errc::invalid_argument, "which has produced puts");
+    } else {
+      require_words(world, refused, Errc::refused, "put 0 of rank 0 is produced by a kernel");
+    }
+    world.barrier();
+    Chain other = world.chain("mixed");
+    if (world.rank() == 0) (void)other.signal_produced(1);
+    if (world.rank() == 1) (void)other.expect_produced<int>(0, 3);
+    require_words(
+        world, caught([&] { other.commit(); }), Errc::refused,
+        "rank 0 makes these produced puts to rank 1: a signal; rank 1 expects: 3 elements of 4 bytes");
+    world.barrier();
+  });
+}
+
 TEST_P(FabricTest, BothEndsOfAProducedPutDeclareTheSameElements) {
   run(2, [](World& world) {
     const auto refusal = [&](const char* name, std::int64_t sent, std::int64_t expected) {

@@ -319,6 +319,28 @@ TEST_F(DeviceProduced, WithoutAGuardPartnersTakeTurns) {
   }));
 }
 
+// A signal orders what was stored before it, whatever kind of store that was.
+TEST_F(DeviceProduced, ASignalFollowsWhatWasStored) {
+  Ranks<8> ranks(2, {});
+  Word raised = 0;
+  std::vector<Word> stored(100);
+  DeviceExpectedSignal expected;
+  expected.acks = &raised;
+  expected.link = 0;
+  std::thread sender([&] {
+    DeviceProducedSignal signal;
+    signal.acks = &raised;
+    std::iota(stored.begin(), stored.end(), 1U);
+    signal.raise(1);
+  });
+  EXPECT_TRUE(expected.await(1, ranks[1].chain.limits));
+  for (Word i = 0; i < 100; ++i) EXPECT_EQ(stored[i], i + 1);
+  sender.join();
+  Ranks<8> late(2, {}, false, false, 0, 0.02);
+  EXPECT_FALSE(expected.await(2, late[1].chain.limits));
+  EXPECT_EQ(late[1].waiting[0], 2U);
+}
+
 // What is not written ends by the time limit, with the rank's name; which element it was only a chain that checks
 // them says.
 TEST_F(DeviceProduced, AnElementThatDoesNotComeEndsByTheTimeLimit) {
