@@ -123,8 +123,11 @@ const device::Produced& core::produced_view(const std::shared_ptr<ProducedEnd>& 
   }
   return present.view;
 }
-DeviceProducedSignal ProducedSignal::device() const { return {core::produced_view(end_)}; }
-DeviceExpectedSignal ExpectedSignal::device() const { return {core::produced_view(end_)}; }
+DeviceProducedSignal ProducedSignal::device() const { return {core::produced_view(end_).acks}; }
+DeviceExpectedSignal ExpectedSignal::device() const {
+  const device::Produced& view = core::produced_view(end_);
+  return {view.acks, view.link};
+}
 std::int64_t core::produced_elements(const std::shared_ptr<ProducedEnd>& end) {
   return core::present(end, "produced put").elements;
 }

@@ -199,17 +199,22 @@ struct DeviceProducedArrival : device::Produced {
 /// The two ends of a produced signal, which follows what kernels have stored by themselves into windows of the
 /// target, such as those of DeviceWindow: by a kernel behind them on the stream, or behind a barrier of theirs. It has
 /// no guard. Each step is raised once, and may be awaited by any threads.
-struct DeviceProducedSignal : device::Produced {
+struct DeviceProducedSignal {
+  device::Word* raised = nullptr;  // at the receiver: the last step that was raised
+
   /// By one thread. Release: what happened before it is there for whoever has awaited it.
-  TCA_DEVICE void raise(device::Word step) const { device::store_release(acks, step); }
-  TCA_DEVICE bool there() const { return acks != nullptr; }
+  TCA_DEVICE void raise(device::Word step) const { device::store_release(raised, step); }
+  TCA_DEVICE bool there() const { return raised != nullptr; }
 };
-struct DeviceExpectedSignal : device::Produced {
+struct DeviceExpectedSignal {
+  const device::Word* raised = nullptr;
+  device::Word link = 0;
+
   /// Returns false where it has given up; `limits` are the chain's.
   TCA_DEVICE bool await(device::Word step, const device::WaitLimits& limits) const {
-    return device::await(acks, step, link, limits);
+    return device::await(raised, step, link, limits);
   }
-  TCA_DEVICE bool there() const { return acks != nullptr; }
+  TCA_DEVICE bool there() const { return raised != nullptr; }
 };
 
 namespace device {

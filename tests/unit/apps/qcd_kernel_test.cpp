@@ -288,10 +288,9 @@ class Halves {
     for (const Face& face : lattice.faces()) {
       const auto neighbour = static_cast<std::size_t>(face.neighbour);
       crossing.to[face.direction] = reinterpret_cast<T*>(ghosts[neighbour]);
-      crossing.signals[face.direction] = {
-          {.acks = reinterpret_cast<Word*>(signals[neighbour]) + (face.direction ^ 1)}};
-      crossing.expected[face.direction] = {{.acks = &signals_[static_cast<std::size_t>(face.direction)],
-                                            .link = static_cast<Word>(face.neighbour)}};
+      crossing.signals[face.direction] = {reinterpret_cast<Word*>(signals[neighbour]) + (face.direction ^ 1)};
+      crossing.expected[face.direction] = {&signals_[static_cast<std::size_t>(face.direction)],
+                                           static_cast<Word>(face.neighbour)};
     }
   }
 
@@ -1045,7 +1044,7 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
     const std::vector<double> halves(std::size_t{64} * half_reals);
     Word raised = 0, exchanges[2] = {};
     Crossing<double> crossing{.ghosts = halves.data(), .exchanges = exchanges, .limits = limits};
-    crossing.expected[3] = {{.acks = &raised, .link = 5}};
+    crossing.expected[3] = {&raised, 5};
     expect_it_gives_up(WindowGhosts<double>{crossing, 1}, flags);
   });
 }

@@ -324,14 +324,10 @@ TEST_F(DeviceProduced, ASignalFollowsWhatWasStored) {
   Ranks<8> ranks(2, {});
   Word raised = 0;
   std::vector<Word> stored(100);
-  DeviceExpectedSignal expected;
-  expected.acks = &raised;
-  expected.link = 0;
+  const DeviceExpectedSignal expected{&raised, 0};
   std::thread sender([&] {
-    DeviceProducedSignal signal;
-    signal.acks = &raised;
     std::iota(stored.begin(), stored.end(), 1U);
-    signal.raise(1);
+    DeviceProducedSignal{&raised}.raise(1);
   });
   EXPECT_TRUE(expected.await(1, ranks[1].chain.limits));
   for (Word i = 0; i < 100; ++i) EXPECT_EQ(stored[i], i + 1);
