@@ -35,8 +35,8 @@ __device__ static void relax(const Band& band, const float* now, float* next, in
   next[row * band.columns + column] = new_heat(cells[column], above, below, cells[left], cells[right]);
 }
 
-// The columns are shared out by the lots of a put, so that a block has the same columns in every row: what it
-// computes in a step it needs nobody's barrier for but that of the grid at the end of the step.
+// A step has the two barriers of `start` and `wait`, since a block computes with what others have computed in the step
+// before. Between them each edge goes and comes cell by cell.
 __global__ static void __launch_bounds__(threads, 1)
     heat_kernel(const __grid_constant__ tca::DeviceProducedChain edges, const __grid_constant__ Band band,
                 int steps) {

@@ -12,7 +12,8 @@ namespace {
 class ByKernel : public Started<Faces> {
  public:
   ByKernel(World& world, const Face& which, bool is_guarded)
-      : Started({.start = "kernel", .scope = "parts", .channel = {}, .guarded = is_guarded, .grid = {}}, world, which),
+      : Started({.start = "kernel", .scope = "parts", .channel = {}, .guarded = is_guarded, .grid = {}},
+                world, which),
         chain(world.chain(which.layout, {.guarded = is_guarded})),
         cube_(world.window<double>(which.cube())) {
     cube = cube_.data();
@@ -83,7 +84,8 @@ class Producer final : public Peer {
   explicit Producer(World& world) : world_(world) {}
   Contenders faces(const Face& face) override {
     Contenders all;
-    for (const bool guarded : {true, false}) all.push_back(std::make_unique<ProducedFaces>(world_, face, guarded));
+    for (const bool guarded : {true, false})
+      all.push_back(std::make_unique<ProducedFaces>(world_, face, guarded));
     all.push_back(std::make_unique<PackedFaces>(world_, face));
     return all;
   }

@@ -60,7 +60,7 @@ summary() {
 build() {
   cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
     cmake --build "$tree" --parallel "$(nproc)" \
-      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_himeno gpu_qcd example_gpu_ring rank_program failing_kernel tca &&
+      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_himeno gpu_qcd example_gpu_ring example_produced rank_program failing_kernel tca &&
     { ! command -v mpirun > /dev/null || cmake --build "$tree" --parallel "$(nproc)" --target gpu_hybrid gpu_hybrid_aware; }
 }
 export -f build
@@ -69,6 +69,7 @@ stage build 200 bash -c 'build "$@"' build "$@" || summary
 
 tests=$tree/tests/gpu
 ring=$tree/examples/gpu_ring
+produced=$tree/examples/produced
 # Processes that share a GPU take turns of milliseconds. So below four GPUs there are only grids of up to two ranks, and not those of
 # the suite's tests that need thousands of turns; on one GPU, four of the suite's tests and fewer grids.
 processes='*' himeno='*' qcd='*'
@@ -102,6 +103,7 @@ stage "ranks killed and missing" 100 env "TCA=$tree/bin/tca" "RANK_PROGRAM=$tree
   "FAILING_KERNEL=$tests/failing_kernel" \
   PYTHONPATH=tests/faults:tests/cli python3 -B tests/gpu/fault_test.py -v
 stage "gpu_ring, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$ring"
+stage "produced, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$produced"
 
 sanitizer=
 for place in "$(command -v compute-sanitizer)" "$(dirname "$(command -v nvcc)")/compute-sanitizer" \

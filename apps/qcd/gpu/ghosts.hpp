@@ -1,12 +1,12 @@
 // Stores and finds the halves of spinors that cross between ranks.
 //
 // For steps that the host starts, halves are in windows. They are ordered by group, and within a group by
-// right-hand side. For a right-hand side in a group of `count` slots, unit u of slot k is unit u * count + k.
-// Where kernels reach the neighbours' memory and no two ranks share a GPU, the thread that has a half stores
-// it among the neighbour's ghosts. The hop that needs the halves is in a later kernel, so all of this rank's
-// halves have been stored when it begins. It first raises the produced signals of a chain, and waits for those of its
-// neighbours between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
-// where chains send them.
+// right-hand side. For a right-hand side in a group of `count` slots, unit u of slot k is unit u * count +
+// k. Where kernels reach the neighbours' memory and no two ranks share a GPU, the thread that has a half
+// stores it among the neighbour's ghosts. The hop that needs the halves is in a later kernel, so all of
+// this rank's halves have been stored when it begins. It first raises the produced signals of a chain, and
+// waits for those of its neighbours between its interior and its boundary. Elsewhere halves are stored in
+// the outgoing slots of faces.hpp, from where chains send them.
 //
 // For a kernel that runs the whole solve, halves are the elements of produced puts (tca/produced.hpp): the thread
 // that has a half writes it, and the neighbour's thread that needs it reads it. No barrier of the grid stands

@@ -1,5 +1,4 @@
 #include "gpu/kernels/produced_kernels.hpp"
-
 #include "gpu/kernels/touch.cuh"
 #include "tca/chain.cuh"
 #include "tca/produced.cuh"
@@ -24,8 +23,9 @@ struct WordsOf {
 };
 
 __global__ void __launch_bounds__(256, 1)
-    produced_kernel(const __grid_constant__ DeviceProducedChain chain, const __grid_constant__ ProducedSides sides,
-                    const __grid_constant__ Touched touched, std::uint32_t first, int steps) {
+    produced_kernel(const __grid_constant__ DeviceProducedChain chain,
+                    const __grid_constant__ ProducedSides sides, const __grid_constant__ Touched touched,
+                    std::uint32_t first, int steps) {
   ProducedBlockChain running(chain);
   const std::uint32_t end = first + static_cast<std::uint32_t>(steps);
   for (std::uint32_t step = first; step < end && running.good(); ++step) {
@@ -94,8 +94,9 @@ cudaError_t run_produced(const DeviceProducedChain& chain, const ProducedSides& 
   return launch_together(produced_kernel, grid, stream, chain, sides, touched, first, steps);
 }
 
-cudaError_t run_packed(const DeviceChain& chain, std::uint32_t* out, std::uint32_t* in, const Touched& touched,
-                       std::uint32_t first, int steps, Grid grid, cudaStream_t stream) {
+cudaError_t run_packed(const DeviceChain& chain, std::uint32_t* out, std::uint32_t* in,
+                       const Touched& touched, std::uint32_t first, int steps, Grid grid,
+                       cudaStream_t stream) {
   return launch_together(packed_kernel, grid, stream, chain, out, in, touched, first, steps);
 }
 

@@ -27,7 +27,8 @@ cudaError_t run_produced(const DeviceProducedChain& chain, const ProducedSides& 
 
 // A step writes what it sends into the cube and packs it, exchanges what is packed by a GridChain, and unpacks it
 // into the cube. Both sides are in `out` and `in`, one behind the other.
-cudaError_t run_packed(const DeviceChain& chain, std::uint32_t* out, std::uint32_t* in, const Touched& touched,
-                       std::uint32_t first, int steps, Grid grid, cudaStream_t stream);
+cudaError_t run_packed(const DeviceChain& chain, std::uint32_t* out, std::uint32_t* in,
+                       const Touched& touched, std::uint32_t first, int steps, Grid grid,
+                       cudaStream_t stream);
 
 }  // namespace tca::bench::gpu

@@ -70,7 +70,7 @@ std::uint64_t Inbox::take(std::size_t bytes) {
   if (!offset) {
     base::fail(Errc::out_of_memory, {.rank = rank_},
                "rank {} has no {} bytes left for signals and packets in its {} MiB on GPU {}; destroy chains "
-               "that are not needed any more, or route fewer puts over ll",
+               "that are not needed any more, route fewer puts over ll, or produce fewer elements",
                rank_, bytes, capacity >> 20, device_);
   }
   check(cudaMemsetAsync(at<std::byte>(rank_, *offset), 0, bytes, stream_), "clearing signals");
