@@ -63,7 +63,10 @@ class ProducedPart : public Chain {
 
   /// Ends the step. Returns whether it went well, the same to every thread that calls it.
   __device__ bool wait() {
-    this->good_ = this->group_.all(this->good_);
+    // A warp must agree before it receives the chain's other puts; a block of several does so behind them.
+    const Warp warp(this->group_);
+    warp.sync();
+    this->good_ = warp.all(this->good_);
     return Chain::wait();
   }
 
