@@ -15,14 +15,18 @@ namespace tca::core {
 
 namespace {
 
-// It stays within the process, so that the shape can remain a pointer.
+enum class Kind : std::uint8_t { fixed, counted, produced };
+
+// It stays within the process, so that the shape can remain a pointer. There may be thousands of chains of many
+// puts, so it has no byte that few puts need.
 void pack(base::Writer& writer, const Descriptor& d) {
   writer.put_number(static_cast<std::uint64_t>(d.to)).put_number(d.to_window).put_number(d.from_window);
   writer.put_number(d.fabric).put_number(d.protocol);
   writer.put_number(static_cast<std::uint64_t>(d.to_offset))
       .put_number(static_cast<std::uint64_t>(d.from_offset));
-  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape)).put_number(d.counted);
-  writer.put_number(d.produced).put_number(d.elements).put_number(d.element_bytes);
+  const Kind kind = d.produced ? Kind::produced : d.counted ? Kind::counted : Kind::fixed;
+  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape)).put_number(static_cast<std::uint64_t>(kind));
+  if (d.produced) writer.put_number(d.elements).put_number(d.element_bytes);
 }
 
 Descriptor unpack(base::Reader& reader) {
@@ -35,8 +39,10 @@ Descriptor unpack(base::Reader& reader) {
   d.to_offset = static_cast<std::int64_t>(reader.get_number());
   d.from_offset = static_cast<std::int64_t>(reader.get_number());
   d.shape = reinterpret_cast<const base::Shape*>(reader.get_number());
-  d.counted = reader.get_number() != 0;
-  d.produced = reader.get_number() != 0;
+  const auto kind = static_cast<Kind>(reader.get_number());
+  d.counted = kind == Kind::counted;
+  d.produced = kind == Kind::produced;
+  if (!d.produced) return d;
   d.elements = static_cast<std::uint32_t>(reader.get_number());
   d.element_bytes = static_cast<std::uint32_t>(reader.get_number());
   return d;

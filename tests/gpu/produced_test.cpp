@@ -1,5 +1,8 @@
 // Tests produced puts between kernels of GPUs: by parts and by a grid, with a guard, in kernels one after the other,
 // and what is said where a kernel makes a mistake.
+#include <chrono>
+#include <thread>
+
 #include "cuda_ok.hpp"
 #include "kernels/produced_kernels.hpp"
 #include "messages.hpp"
@@ -77,13 +80,16 @@ TEST_P(FabricTest, KernelsProduceForEachOther) {
 // In a chain that looks after each element rank 0's message says which it was; in any other, the time limit ends the
 // wait, and rank 1's message says for whom it waited.
 void make_a_mistake(World& world, unsigned mistake, std::string_view sender, std::string_view receiver) {
-  Ring ring(world, 100, {.time_limit = std::chrono::milliseconds(1000)});
+  constexpr std::chrono::milliseconds limit(1000);
+  Ring ring(world, 100, {.time_limit = limit});
   ring.ring.steps = 3;
   if (world.rank() == 0) {
     ring.ring.mistake = mistake;
     ring.ring.element = 41;
   }
   ring.run(false, 2);
+  // A rank that leaves would be noticed at once.
+  if (world.rank() == 0 && !receiver.empty()) std::this_thread::sleep_for(2 * limit);
   const Caught error = caught([&] { world.check(); });
   const std::string_view words = world.rank() == 0 ? sender : receiver;
   require(error.message.find(words) != std::string::npos, "rank {}: \"{}\" is not \"{}\"", world.rank(),
