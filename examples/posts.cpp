@@ -30,7 +30,7 @@ static void hand_out(tca::World& world, const std::vector<tca::RegionToken>& tok
       const Piece piece = next < pieces ? next++ : -1;
       tca::Post post(world, "answer");
       post.put(tokens[rank], 0, std::span(&piece, 1), tca::block(1));  // read by `start`
-      post.notify(rank, answer, 0);                                   // after the put
+      post.notify(rank, answer, 0);                                    // after the put
       post.run();
       piece < 0 ? --there : ++served[rank];
     }

@@ -79,13 +79,16 @@ __global__ void __launch_bounds__(1024)
 }
 
 // Adds up the shares of all blocks, and then of all ranks: by the first block, between barriers of the grid.
-__device__ bool sum_between_barriers(BlockTeam* team, double* mine, unsigned count, const GridSumsMemory& memory) {
-  for (unsigned v = threadIdx.x; v < count; v += blockDim.x) memory.partials[v * gridDim.x + blockIdx.x] = mine[v];
+__device__ bool sum_between_barriers(BlockTeam* team, double* mine, unsigned count,
+                                     const GridSumsMemory& memory) {
+  for (unsigned v = threadIdx.x; v < count; v += blockDim.x)
+    memory.partials[v * gridDim.x + blockIdx.x] = mine[v];
   bool good = device::grid_barrier(memory.barrier, true);
   if (team != nullptr) {
     for (unsigned v = threadIdx.x / 32; v < count; v += blockDim.x / 32) {
       double sum = 0;
-      for (unsigned b = threadIdx.x % 32; b < gridDim.x; b += 32) sum += __ldcg(memory.partials + v * gridDim.x + b);
+      for (unsigned b = threadIdx.x % 32; b < gridDim.x; b += 32)
+        sum += __ldcg(memory.partials + v * gridDim.x + b);
       for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0U, sum, distance);
       if (threadIdx.x % 32 == 0) mine[v] = sum;
     }
@@ -112,7 +115,8 @@ __global__ void __launch_bounds__(1024)
   __syncthreads();
   for (int i = 0; i < steps; ++i) {
     for (unsigned v = threadIdx.x; v < count; v += blockDim.x) mine[v] /= gridDim.x;
-    if (!(in_one_call ? all.allreduce_sum(mine, count) : sum_between_barriers(first, mine, count, memory))) break;
+    if (!(in_one_call ? all.allreduce_sum(mine, count) : sum_between_barriers(first, mine, count, memory)))
+      break;
   }
   if (first != nullptr) first->~BlockTeam();
   if (blockIdx.x != 0) return;
@@ -151,8 +155,8 @@ void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps,
 
 cudaError_t run_grid_sums(const DeviceTeam& team, double* values, unsigned count, bool in_one_call,
                           const GridSumsMemory& memory, int steps, Grid grid, cudaStream_t stream) {
-  return launch_together(in_one_call ? grid_sums_kernel<true> : grid_sums_kernel<false>, grid, stream, team, values,
-                         count, memory, steps);
+  return launch_together(in_one_call ? grid_sums_kernel<true> : grid_sums_kernel<false>, grid, stream, team,
+                         values, count, memory, steps);
 }
 
 }  // namespace tca::bench::gpu

@@ -27,7 +27,8 @@ __device__ void check(const Field& f, long step) {
 }
 
 template <class T>
-__global__ void fold_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ DeviceFold field,
+__global__ void fold_kernel(const __grid_constant__ DeviceChain chain,
+                            const __grid_constant__ DeviceFold field,
                             const __grid_constant__ DeviceFold pairs) {
   GridChain step(chain);
   step.start();
@@ -98,9 +99,12 @@ cudaError_t fold_step(const DeviceChain& chain, const DeviceFold& field, const D
                       cudaStream_t stream) {
   void* arguments[] = {const_cast<DeviceChain*>(&chain), const_cast<DeviceFold*>(&field),
                        const_cast<DeviceFold*>(&pairs)};
-  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(fold_kernel<T>), dim3(4), dim3(128), arguments, 0, stream);
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(fold_kernel<T>), dim3(4), dim3(128), arguments,
+                                     0, stream);
 }
-template cudaError_t fold_step<double>(const DeviceChain&, const DeviceFold&, const DeviceFold&, cudaStream_t);
-template cudaError_t fold_step<std::int64_t>(const DeviceChain&, const DeviceFold&, const DeviceFold&, cudaStream_t);
+template cudaError_t fold_step<double>(const DeviceChain&, const DeviceFold&, const DeviceFold&,
+                                       cudaStream_t);
+template cudaError_t fold_step<std::int64_t>(const DeviceChain&, const DeviceFold&, const DeviceFold&,
+                                             cudaStream_t);
 
 }  // namespace tca::test

@@ -24,7 +24,8 @@ __global__ void grid_sums_kernel(const __grid_constant__ DeviceTeam team, unsign
   for (unsigned step = 1; good && step <= steps; ++step) {
     unsigned* const now = cells + step % 2 * gridDim.x;
     if (threadIdx.x == 0) now[blockIdx.x] = step;
-    for (unsigned v = threadIdx.x; v < count; v += blockDim.x) mine[v] = share_of(all.rank(), blockIdx.x, v, step);
+    for (unsigned v = threadIdx.x; v < count; v += blockDim.x)
+      mine[v] = share_of(all.rank(), blockIdx.x, v, step);
     good = step % 10 == 0 ? all.allreduce(mine, count, Max()) : all.allreduce_sum(mine, count);
     for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
       if (*static_cast<volatile unsigned*>(now + b) != step) atomicAdd(wrong, 1u);
@@ -43,11 +44,11 @@ __global__ void grid_sums_kernel(const __grid_constant__ DeviceTeam team, unsign
 
 }  // namespace
 
-cudaError_t run_grid_sums(const DeviceTeam& team, unsigned blocks, unsigned threads, unsigned count, unsigned steps,
-                          unsigned* cells, unsigned* wrong, cudaStream_t stream) {
+cudaError_t run_grid_sums(const DeviceTeam& team, unsigned blocks, unsigned threads, unsigned count,
+                          unsigned steps, unsigned* cells, unsigned* wrong, cudaStream_t stream) {
   void* arguments[] = {const_cast<DeviceTeam*>(&team), &count, &steps, &cells, &wrong};
-  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_sums_kernel), dim3(blocks), dim3(threads), arguments,
-                                     count * sizeof(double), stream);
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_sums_kernel), dim3(blocks), dim3(threads),
+                                     arguments, count * sizeof(double), stream);
 }
 
 template <class T>
