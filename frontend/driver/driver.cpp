@@ -1,0 +1,159 @@
+#include "driver/driver.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "driver/options.hpp"
+#include "emit/translate.hpp"
+#include "lex/preprocess.hpp"
+
+namespace tca::xacc {
+namespace {
+
+constexpr const char* help =
+    "Translates C with directives of XcalableMP and OpenACC (XcalableACC)\n"
+    "\n"
+    "  tca xacc cc [OPTIONS] FILE.c ... [-o PROGRAM]   compiles and links, as cc does\n"
+    "  tca xacc check [OPTIONS] FILE.c ...             looks for errors alone\n"
+    "\n"
+    "Options of its own; all others are the C compiler's (-O2, -g, -c, -D, -I, -l ...):\n"
+    "  --emit          Writes what was made of a source, to standard output or to -o\n"
+    "  --acc cpu       Where compute regions run\n"
+    "  --no-openmp     Leaves the lines for OpenMP away\n"
+    "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"
+    "\n"
+    "Examples:\n"
+    "  tca xacc cc -O2 heat.c -o heat\n"
+    "  tca run -n 4 -- ./heat\n";
+
+struct Source {
+  std::string text;
+  Translated translated;
+};
+
+class Driver {
+ public:
+  Driver(Options options, const Home& home) : options_(std::move(options)), home_(home) {}
+
+  int run() {
+    bool failed = false;
+    for (const std::string& source : options_.sources) failed = !one(source) || failed;
+    if (failed) return 1;
+    return options_.stage == Options::Stage::link ? link() : 0;
+  }
+
+ private:
+  // Returns whether all went well; what did not has been said.
+  bool one(const std::string& source) {
+    std::vector<Fault> faults;
+    Translated translated;
+    try {
+      translated = translate_file(source, faults);
+    } catch (const Fault& fault) {
+      faults.push_back(fault);
+    }
+    std::stable_sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) { return a.place.line < b.place.line; });
+    for (const Fault& warning : translated.warnings) print(files_, Severity::warning, warning);
+    for (const Fault& fault : faults) print(files_, Severity::error, fault);
+    if (!faults.empty()) return false;
+    return options_.stage == Options::Stage::check || write(source, translated.text);
+  }
+
+  Translated translate_file(const std::string& source, std::vector<Fault>& faults) {
+    if (access(source.c_str(), R_OK) != 0) throw Fault{{}, "there is no file " + source};
+    std::vector<std::string> command{options_.compiler};
+    command.insert(command.end(), options_.preprocessor.begin(), options_.preprocessor.end());
+    command.insert(command.end(), {"-I" + home_.include, "-I" + home_.include + "/tca/xacc", "-include", "tca/xacc/runtime.h",
+                                   "-D_XCALABLEMP=201701", "-D_XCALABLEACC=201701", "-D_OPENACC=201111"});
+    const Preprocessed preprocessed = preprocess(command, source);
+    std::vector<std::optional<Directive>> directives;
+    std::vector<Token> tokens = split(preprocessed.text, files_);
+    for (const Token& token : tokens) {
+      if (token.pragma < 0) continue;
+      directives.emplace_back();
+      try {
+        directives.back() = parse_directive(preprocessed.pragmas.at(static_cast<std::size_t>(token.pragma)), {token.file, token.line, 0}, files_);
+      } catch (const Fault& fault) {
+        faults.push_back(fault);
+      }
+    }
+    const Program program = analyse_all(std::move(tokens), std::move(directives), faults);
+    const Objects& objects = objects_;
+    return translate(preprocessed.text, program, objects, faults);
+  }
+
+  Program analyse_all(std::vector<Token> tokens, std::vector<std::optional<Directive>> directives, std::vector<Fault>& faults) {
+    Program program = analyse(std::move(tokens), std::move(directives));
+    objects_ = resolve(program, faults);
+    return program;
+  }
+
+  bool write(const std::string& source, const std::string& text) {
+    const std::string stem = source.substr(source.rfind('/') + 1, source.rfind('.') - source.rfind('/') - 1);
+    const Options::Stage stage = options_.stage;
+    if (stage == Options::Stage::emit || stage == Options::Stage::preprocess) {
+      std::FILE* file = options_.output.empty() ? stdout : std::fopen(options_.output.c_str(), "w");
+      const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+      if (file && file != stdout) std::fclose(file);
+      if (!written) print(files_, Severity::error, {{}, "cannot write to " + options_.output});
+      return written;
+    }
+    const bool ends = stage == Options::Stage::object || stage == Options::Stage::assembly;
+    std::string object = !ends || options_.output.empty() ? stem + (stage == Options::Stage::assembly ? ".s" : ".o") : options_.output;
+    if (!ends) object = scratch(".o"), options_.link.insert(options_.link.begin() + static_cast<std::ptrdiff_t>(objects_made_++), object);
+    std::vector<std::string> command{options_.compiler};
+    command.insert(command.end(), options_.compile.begin(), options_.compile.end());
+    if (options_.openmp) command.emplace_back("-fopenmp");
+    command.insert(command.end(), {stage == Options::Stage::assembly ? "-S" : "-c", "-x", "cpp-output", "-", "-o", object});
+    return run_command(command, text, nullptr) == 0;
+  }
+
+  int link() {
+    std::vector<std::string> command{options_.compiler};
+    command.insert(command.end(), options_.compile.begin(), options_.compile.end());
+    if (options_.openmp) command.emplace_back("-fopenmp");
+    command.insert(command.end(), options_.link.begin(), options_.link.end());
+    command.insert(command.end(), home_.link.begin(), home_.link.end());
+    command.insert(command.end(), {"-o", options_.output.empty() ? "a.out" : options_.output});
+    const int code = run_command(command, "", nullptr);
+    for (const std::string& file : scratch_) unlink(file.c_str());
+    return code;
+  }
+
+  std::string scratch(const std::string& suffix) {
+    scratch_.push_back("/tmp/tca-xacc-" + std::to_string(getpid()) + "-" + std::to_string(scratch_.size()) + suffix);
+    return scratch_.back();
+  }
+
+  Options options_;
+  const Home& home_;
+  Files files_;
+  Objects objects_;
+  std::size_t objects_made_ = 0;
+  std::vector<std::string> scratch_;
+};
+
+}  // namespace
+
+int run(const std::vector<std::string>& words, const Home& home) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    std::fputs(help, words.empty() ? stderr : stdout);
+    return words.empty() ? 2 : 0;
+  }
+  Files none;
+  try {
+    if (words[0] != "cc" && words[0] != "check") throw Fault{{}, "there is no command `" + words[0] + "`", "there are cc and check; see tca xacc --help"};
+    const bool check = words[0] == "check";
+    Options options = parse_options({words.begin() + 1, words.end()}, check ? Options::Stage::check : Options::Stage::link);
+    if (check) options.stage = Options::Stage::check;
+    return Driver(std::move(options), home).run();
+  } catch (const Fault& fault) {
+    print(none, Severity::error, fault);
+    return 2;
+  }
+}
+
+}  // namespace tca::xacc

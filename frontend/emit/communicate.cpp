@@ -1,0 +1,145 @@
+#include "emit/emitter.hpp"
+
+namespace tca::xacc {
+namespace {
+
+// The number of a type, found by the compiler.
+std::string type_of(const std::string& value) {
+  return "_Generic((" + value + "), float: XACC_FLOAT, double: XACC_DOUBLE, long double: XACC_LONG_DOUBLE, "
+         "char: XACC_INT8, signed char: XACC_INT8, short: XACC_INT16, int: XACC_INT32, long: XACC_INT64, "
+         "long long: XACC_INT64, unsigned char: XACC_UINT8, unsigned short: XACC_UINT16, unsigned: XACC_UINT32, "
+         "unsigned long: XACC_UINT64, unsigned long long: XACC_UINT64, default: XACC_OTHER)";
+}
+
+std::string operation_of(const ReductionClause& clause) {
+  static const std::map<std::string, std::string> names{
+      {"+", "XACC_SUM"},     {"-", "XACC_SUM"},    {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},     {"min", "XACC_MIN"},
+      {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"}, {"^", "XACC_BIT_XOR"}, {"&&", "XACC_AND"}, {"||", "XACC_OR"}};
+  const auto at = names.find(clause.operation);
+  if (at == names.end()) throw Fault{clause.place, "the reduction `" + clause.operation + "` is not translated yet", "reduce with max or min, and find the place in a loop"};
+  return at->second;
+}
+
+std::string flags_of(bool acc, bool orthogonal = false) {
+  return acc ? (orthogonal ? "XACC_DEVICE | XACC_ORTHOGONAL" : "XACC_DEVICE") : orthogonal ? "XACC_ORTHOGONAL" : "0";
+}
+
+std::string async_of(const Expr& id) { return id ? "(" + id.text + ")" : "-1"; }
+
+}  // namespace
+
+std::string Emitter::communicate(const Directive& directive, const Scope& scope) {
+  if (compute_depth_ > 0)
+    throw Fault{directive.place, directive.name + " stands in a compute region", "ranks communicate on the host: move it in front of or behind the region"};
+  const auto& body = directive.body;
+  if (const auto* d = std::get_if<ReflectDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<BarrierDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<ReductionDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<BcastDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<WaitAsyncDirective>(&body)) return communicate(*d, directive, scope);
+  throw Fault{directive.place, "`" + directive.name + "` is not translated yet"};
+}
+
+std::string Emitter::communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope) {
+  static constexpr const char* calls[] = {"xacc_reflect(&", "xacc_reflect_init(&", "xacc_reflect_do(&", "xacc_reduce_shadow(&"};
+  std::string text = "{";
+  for (const Name& name : d.arrays) {
+    const Array& array = find_array(scope, name);
+    if (!array.shadow)
+      throw Fault{name.place, "`" + name.text + "` has no shadow to reflect", "give it one in front of this: #pragma xmp shadow " + name.text + "[1:1]"};
+    if (!d.widths.empty() && d.widths.size() != array.rank)
+      throw Fault{name.place, "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " + std::to_string(d.widths.size()) + " widths are given"};
+    std::vector<std::string> widths;
+    for (const Width& width : d.widths) {
+      widths.push_back("(" + width.low.text + ")");
+      widths.push_back("(" + width.high.text + ")");
+      widths.emplace_back(width.marked ? "1" : "0");
+    }
+    text += std::string(" ") + calls[static_cast<int>(d.kind)] + array.c();
+    if (d.kind != ReflectDirective::Kind::start) text += ", " + (widths.empty() ? "0" : numbers(widths));
+    text += ", " + flags_of(d.acc, d.orthogonal);
+    if (d.kind != ReflectDirective::Kind::init) text += ", " + async_of(d.async);
+    text += ", " + place_of(directive) + ");";
+  }
+  return text + " }";
+}
+
+std::string Emitter::communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope) {
+  return "xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + place_of(directive) + ");";
+}
+
+std::string Emitter::communicate(const ReductionDirective& d, const Directive& directive, const Scope& scope) {
+  return reduce(d.what, on(d.on, scope, directive), d.acc, directive, scope);
+}
+
+std::string Emitter::reduce(const ReductionClause& clause, const std::string& on, bool acc, const Directive& directive, const Scope& scope) {
+  std::string text = "{";
+  for (const Name& name : clause.variables) {
+    const Symbol* symbol = scope.find(name.text);
+    if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
+    const std::string tail = ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
+    std::string element = name.text;
+    for (std::size_t i = 0; i < symbol->dims.size(); ++i) element += "[0]";
+    if (symbol->array)
+      text += " xacc_reduce_array(&" + symbol->array->c() + ", " + type_of("*(" + element_type(*symbol) + "*)0") + tail;
+    else
+      text += " xacc_reduce(&" + name.text + ", sizeof(" + name.text + ") / sizeof(" + element + "), " + type_of(element) + tail;
+  }
+  return text + " }";
+}
+
+std::string Emitter::communicate(const BcastDirective& d, const Directive& directive, const Scope& scope) {
+  std::string text = "{";
+  for (const Name& name : d.variables) {
+    const Symbol* symbol = scope.find(name.text);
+    if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
+    const std::string what = symbol->array ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")" : "&" + name.text + ", sizeof(" + name.text + ")";
+    const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
+    text += " xacc_bcast(" + what + ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + place_of(directive) + ");";
+  }
+  return text + " }";
+}
+
+std::string Emitter::communicate(const WaitAsyncDirective& d, const Directive& directive, const Scope&) {
+  std::string text = "{";
+  for (const Expr& id : d.ids) text += " xacc_wait_async(" + id.text + ", " + place_of(directive) + ");";
+  return text + " }";
+}
+
+// Base, count and step of each dimension; nodes of round brackets count from 1.
+std::string Emitter::subscripts(const Ref& ref, bool of_nodes) const {
+  if (ref.subscripts.empty()) return "0";
+  const std::string shift = of_nodes && ref.form == Form::round ? " - 1" : "";
+  std::vector<std::string> values;
+  for (const Subscript& s : ref.subscripts) {
+    const std::string step = s.step ? "(" + s.step.text + ")" : "1";
+    if (s.kind == Subscript::Kind::star) {
+      values.insert(values.end(), {"xacc_star", "1", "1"});
+    } else if (s.kind == Subscript::Kind::index) {
+      values.insert(values.end(), {"(" + s.base.text + ")" + shift, "1", "1"});
+    } else {
+      const std::string base = s.base ? "(" + s.base.text + ")" + shift : "xacc_rest";
+      std::string count = s.extent ? "(" + s.extent.text + ")" : "xacc_rest";
+      if (s.extent && ref.form == Form::round)
+        count = "(" + count + " - (" + (s.base ? s.base.text : "1") + ")) / " + step + " + 1";
+      values.insert(values.end(), {base, count, step});
+    }
+  }
+  return numbers(values);
+}
+
+std::string Emitter::on(const std::optional<Ref>& ref, const Scope& scope, const Directive& directive) {
+  return ref ? on(*ref, scope, directive) : "xacc_on_all()";
+}
+
+std::string Emitter::on(const Ref& ref, const Scope& scope, const Directive& directive) {
+  if (ref.name.text == "*") return "xacc_on_all()";
+  const Template* t = try_template(scope, ref.name.text);
+  const Nodes* nodes = t ? nullptr : &find_nodes(scope, ref.name);
+  const std::size_t dims = t ? t->directive->bounds.size() : nodes->directive->extents.size();
+  if (!ref.subscripts.empty() && ref.subscripts.size() != dims)
+    throw Fault{ref.name.place, "`" + ref.name.text + "` has " + std::to_string(dims) + " dimensions, and " + std::to_string(ref.subscripts.size()) + " subscripts are given"};
+  return (t ? "xacc_on_template(&" + t->c() : "xacc_on_nodes(&" + nodes->c()) + ", " + subscripts(ref, !t) + ", " + place_of(directive) + ")";
+}
+
+}  // namespace tca::xacc

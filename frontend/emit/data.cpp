@@ -1,0 +1,70 @@
+#include "emit/emitter.hpp"
+
+namespace tca::xacc {
+namespace {
+
+const char* clause_of(std::string_view name) {
+  if (name.starts_with("present_or_")) name.remove_prefix(11);
+  if (name.size() > 4 && (name.starts_with("pcopy") || name.starts_with("pcreate"))) name.remove_prefix(1);
+  if (name == "copy") return "XACC_COPY";
+  if (name == "copyin") return "XACC_COPYIN";
+  if (name == "copyout") return "XACC_COPYOUT";
+  if (name == "create") return "XACC_CREATE";
+  if (name == "present") return "XACC_PRESENT";
+  if (name == "delete") return "XACC_DELETE";
+  if (name == "host" || name == "self") return "XACC_UPDATE_HOST";
+  if (name == "device") return "XACC_UPDATE_DEVICE";
+  return nullptr;
+}
+
+}  // namespace
+
+std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int* count) {
+  std::string list;
+  for (const AccClause& clause : acc.clauses) {
+    const char* kind = clause_of(clause.name.text);
+    if (!kind) continue;
+    for (const Ref& ref : clause.variables) {
+      const Symbol* symbol = scope.find(ref.name.text);
+      if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
+      const std::string& name = ref.name.text;
+      std::string where = "(void*)&" + name + ", sizeof(" + name + ")";
+      if (symbol->array) {
+        where = symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")";
+      } else if (!ref.subscripts.empty()) {  // a section: from its first row on
+        const Subscript& s = ref.subscripts[0];
+        const std::string base = s.base ? s.base.text : "0";
+        const std::string rows = s.kind == Subscript::Kind::index ? "1" : s.extent ? s.extent.text : "sizeof(" + name + ") / sizeof(" + name + "[0])";
+        where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0])";
+      } else if (symbol->kind == Symbol::Kind::parameter && !symbol->dims.empty()) {
+        where = "(void*)" + name + ", 1";
+      }
+      list += (*count)++ ? ", " : "";
+      list += "{" + quoted(name) + ", " + kind + ", " + where + "}";
+      if (symbol->dims.empty() && !symbol->array) resident_.insert(name);
+    }
+  }
+  return "(const xacc_item[]){" + list + "}";
+}
+
+// Opens a block, in which what the clauses name is on the device; it leaves with the block.
+std::string Emitter::data_open(const AccDirective& acc, const Directive& directive, const Scope& scope) {
+  int count = 0;
+  const std::string items = data_items(acc, scope, &count);
+  if (count == 0) return "{";
+  const std::string name = unique("data");
+  return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " + std::to_string(count) +
+         ", " + place_of(directive) + ");";
+}
+
+std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope) {
+  const char* call = acc.name == "enter data" ? "xacc_enter_data(" : acc.name == "exit data" ? "xacc_exit_data(" : acc.name == "update" ? "xacc_update(" : nullptr;
+  if (!call) return ";";  // wait, cache, routine, declare: nothing to do where the device is the host
+  std::set<std::string> resident = resident_;
+  int count = 0;
+  const std::string items = data_items(acc, scope, &count);
+  resident_ = std::move(resident);
+  return count ? call + items + ", " + std::to_string(count) + ", " + place_of(directive) + ");" : ";";
+}
+
+}  // namespace tca::xacc

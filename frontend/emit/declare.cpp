@@ -1,0 +1,183 @@
+#include <algorithm>
+
+#include "emit/emitter.hpp"
+
+namespace tca::xacc {
+namespace {
+
+std::string braced(const std::string& expression) { return "(" + expression + ")"; }
+
+// Low and size of each dimension; a size of -1 is fixed later.
+std::string bounds_of(const std::vector<Bound>& bounds, Form form) {
+  std::vector<std::string> values;
+  for (const Bound& bound : bounds) {
+    const std::string low = bound.low ? braced(bound.low.text) : form == Form::round ? "1" : "0";
+    values.push_back(low);
+    if (!bound.extent)
+      values.emplace_back("-1");
+    else
+      values.push_back(bound.low ? braced(bound.extent.text) + " - " + low + " + 1" : braced(bound.extent.text));
+  }
+  return numbers(values);
+}
+
+bool storage_word(std::string_view word) {
+  return word == "static" || word == "extern" || word == "typedef" || word == "register" || word == "auto";
+}
+
+}  // namespace
+
+bool Emitter::declare(int pragma, const Scope& scope) {
+  const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
+  Declared made;
+  const auto& body = directive.body;
+  if (const auto* nodes = std::get_if<NodesDirective>(&body))
+    made = declare(*nodes, scope, directive);
+  else if (const auto* t = std::get_if<TemplateDirective>(&body))
+    made = declare(*t, scope, directive);
+  else if (const auto* fix = std::get_if<TemplateFixDirective>(&body))
+    made = declare(*fix, scope, directive);
+  else if (const auto* d = std::get_if<DistributeDirective>(&body))
+    made = declare(*d, scope, directive);
+  else if (std::holds_alternative<AlignDirective>(body) || std::holds_alternative<ShadowDirective>(body))
+    made = declare_arrays(pragma, directive);
+  else
+    return false;
+  if (scope.is_file)
+    set_up_ += " " + made.statement;
+  else
+    made.variable += (made.variable.empty() ? "" : " ") + made.statement;
+  replace_pragma(pragma, (scope.is_file && !made.variable.empty() ? "static " : "") + made.variable);
+  return true;
+}
+
+Emitter::Declared Emitter::declare(const NodesDirective& d, const Scope& scope, const Directive& directive) const {
+  const Nodes& nodes = find_nodes(scope, d.name);
+  std::vector<std::string> sizes;
+  for (const Bound& bound : d.extents) sizes.push_back(bound.extent ? braced(bound.extent.text) : "xacc_rest");
+  const std::string head = "&" + nodes.c() + ", " + quoted(nodes.name) + ", " + std::to_string(sizes.size()) + ", " + numbers(sizes);
+  const std::string part = nodes.of ? ", &" + nodes.of->c() + ", " + subscripts(*d.of, true) : "";
+  return {"xacc_nodes " + nodes.c() + ";",
+          (nodes.of ? "xacc_nodes_part(" : "xacc_nodes_make(") + head + part + ", " + place_of(directive) + ");"};
+}
+
+Emitter::Declared Emitter::declare(const TemplateDirective& d, const Scope& scope, const Directive& directive) const {
+  const Template& t = find_template(scope, d.name);
+  return {"xacc_template " + t.c() + ";", "xacc_template_make(&" + t.c() + ", " + quoted(t.name) + ", " +
+                                              std::to_string(d.bounds.size()) + ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");"};
+}
+
+Emitter::Declared Emitter::declare(const TemplateFixDirective& d, const Scope& scope, const Directive& directive) const {
+  const Template& t = find_template(scope, d.name);
+  if (!d.formats.empty()) throw Fault{directive.place, "distributions in template_fix are not translated yet", "give them in `distribute`"};
+  if (d.bounds.size() != t.directive->bounds.size()) throw Fault{d.name.place, "template `" + t.name + "` has another number of dimensions"};
+  return {"", "xacc_template_fix(&" + t.c() + ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");"};
+}
+
+Emitter::Declared Emitter::declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const {
+  const Template& t = find_template(scope, d.name);
+  std::vector<std::string> formats;
+  std::string sizes;
+  bool listed = false;
+  for (const Format& format : d.formats) {
+    static constexpr const char* names[] = {"XACC_NONE", "XACC_BLOCK", "XACC_CYCLIC", "XACC_GBLOCK"};
+    const bool list = format.kind == Format::Kind::gblock;
+    if (list && format.argument.text == "*") throw Fault{format.place, "gblock(*) is not translated yet", "give the array with the sizes"};
+    formats.emplace_back(names[static_cast<int>(format.kind)]);
+    formats.push_back(format.argument && !list ? braced(format.argument.text) : "0");
+    sizes += (sizes.empty() ? "" : ", ") + (list ? format.argument.text : std::string("0"));
+    listed = listed || list;
+  }
+  return {"", "xacc_distribute(&" + t.c() + ", &" + t.onto->c() + ", " + numbers(formats) + ", " +
+                  (listed ? "(const int* const[]){" + sizes + "}" : "0") + ", " + place_of(directive) + ");"};
+}
+
+Emitter::Declared Emitter::declare_arrays(int pragma, const Directive& directive) const {
+  Declared made;
+  for (const Array& array : objects_.arrays) {
+    if (array.pragma == pragma && array.storage == Array::Storage::given)
+      made.variable += "xacc_array " + array.c() + " __attribute__((cleanup(xacc_array_leave))) = {0};";
+    if (array.last_pragma == pragma && !array.symbol->is_extern) made.statement += make_array(array, directive);
+  }
+  return made;
+}
+
+std::string Emitter::make_array(const Array& array, const Directive& directive) const {
+  std::vector<std::string> extents;
+  std::string aligns;
+  const std::size_t missing = array.rank - array.symbol->dims.size();
+  for (std::size_t d = 0; d < array.rank; ++d) {
+    const bool known = d >= missing && !array.symbol->dims[d - missing].empty() && array.storage != Array::Storage::allocated;
+    extents.push_back(known ? braced(text_of(array.symbol->dims[d - missing])) : "-1");
+    const Width* width = array.shadow ? &array.shadow->widths[d] : nullptr;
+    const std::string low = !width ? "0" : width->full ? "xacc_rest" : braced(width->low.text);
+    const std::string high = !width ? "0" : width->full ? "xacc_rest" : braced(width->high.text);
+    aligns += (d ? ", {" : "{") + std::to_string(array.template_dims[d]) + ", " + array.offsets[d] + ", " + low + ", " + high + "}";
+  }
+  static constexpr const char* storages[] = {"XACC_OWN", "XACC_ALLOCATED", "XACC_GIVEN"};
+  const bool given = array.storage == Array::Storage::given;
+  return "xacc_array_make(&" + array.c() + ", " + quoted(array.symbol->name) + ", sizeof(" + element_type(*array.symbol) + "), " +
+         std::to_string(array.rank) + ", " + numbers(extents) + ", &" + array.with->c() + ", (const xacc_align[]){" + aligns + "}, " +
+         storages[static_cast<int>(array.storage)] + ", " + (given ? "(void*)" + std::string(array.symbol->name) : "0") + ", " +
+         place_of(directive) + ");";
+}
+
+std::string Emitter::storage(const Symbol& symbol, bool file) const {
+  const std::string name = "xacc_array " + symbol.array->c();
+  if (symbol.is_extern) return " extern " + name + ";";
+  if (symbol.is_static) return " static " + name + ";";
+  return " " + name + (file ? ";" : " __attribute__((cleanup(xacc_array_leave))) = {0};");
+}
+
+// Distributed arrays leave their declaration, which goes on without them.
+void Emitter::replace_declaration(const Declaration& declaration, bool file) {
+  std::string variables;
+  std::size_t kept = 0;
+  for (const Symbol* symbol : declaration.symbols) {
+    if (!symbol->array) {
+      ++kept;
+      continue;
+    }
+    if (!symbol->initial.empty() && symbol->array->storage == Array::Storage::own)
+      throw Fault{program_.place(symbol->token), "a distributed array cannot be initialised where it is declared",
+                  "set its elements in a loop with #pragma xmp loop"};
+    variables += storage(*symbol, file);
+  }
+  if (variables.empty()) return;
+  const Range all = declaration.tokens;
+  const std::string specifiers = text_of(declaration.specifiers);
+  if (kept == 0 && specifiers.find('{') == specifiers.npos) {
+    edits_.replace(token(all.first).begin, token(all.last - 1).end, variables.substr(1));
+    return;
+  }
+  std::size_t written = 0;
+  for (const Symbol* symbol : declaration.symbols) {
+    std::size_t begin = token(symbol->declarator.first).begin;
+    std::size_t end = token(symbol->declarator.last - 1).end;
+    if (!symbol->array) {
+      ++written;
+    } else {
+      if (written > 0) begin = token(symbol->declarator.first - 1).begin;  // with the comma in front of it
+      if (written == 0 && kept > 0) end = token(symbol->declarator.last).end;  // or behind it
+      edits_.replace(begin, end, "");
+    }
+  }
+  edits_.insert(token(all.last - 1).end, variables);
+}
+
+std::string Emitter::element_type(const Symbol& symbol) const {
+  std::string type;
+  int depth = 0;
+  for (std::size_t i = symbol.specifiers.first; i < symbol.specifiers.last; ++i) {
+    const std::string_view word = token(i).text;
+    if (token(i).is("{") && depth++ == 0 && type.ends_with("struct"))
+      throw Fault{program_.place(i), "the elements of a distributed array have a structure without a name", "give it one: struct NAME { ... }"};
+    if (depth == 0 && !storage_word(word)) type += (type.empty() ? "" : " ") + std::string(word);
+    if (token(i).is("}")) --depth;
+  }
+  const int stars = symbol.pointers - static_cast<int>(symbol.array ? symbol.array->rank - symbol.dims.size() : 0);
+  for (int i = 0; i < stars; ++i) type += "*";
+  return type;
+}
+
+}  // namespace tca::xacc

@@ -1,0 +1,126 @@
+#include "emit/emitter.hpp"
+
+namespace tca::xacc {
+
+std::string numbers(const std::vector<std::string>& values) {
+  std::string list = "(const int64_t[]){";
+  for (std::size_t i = 0; i < values.size(); ++i) list += (i ? ", " : "") + values[i];
+  return list + "}";
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string Emitter::text_of(Range tokens) const {
+  std::string text;
+  for (std::size_t i = tokens.first; i < tokens.last; ++i) {
+    if (i > tokens.first && token(i).begin > token(i - 1).end) text += ' ';
+    text += token(i).text;
+  }
+  return text;
+}
+
+std::string Emitter::place_of(const Directive& directive) const {
+  return "&(const xacc_place){" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) + ", " +
+         quoted(directive.name) + "}";
+}
+
+void Emitter::replace_pragma(int pragma, std::string what) {
+  const Token& line = token(program_.pragma_tokens[static_cast<std::size_t>(pragma)]);
+  edits_.replace(line.begin, line.end, std::move(what));
+}
+
+Translated Emitter::run() {
+  for (std::size_t i = 0; i < program_.directives.size(); ++i) {
+    const Scope* scope = program_.directive_scopes[i];
+    if (!program_.directives[i] || !scope || !scope->is_file) continue;
+    guarded([&] {
+      const int pragma = static_cast<int>(i);
+      if (program_.directives[i]->is_construct())
+        throw Fault{program_.directives[i]->place, program_.directives[i]->name + " stands outside of any function"};
+      if (!declare(pragma, *scope)) replace_pragma(pragma, "");
+    });
+  }
+  for (const Declaration* declaration : program_.file_declarations) guarded([&] { replace_declaration(*declaration, true); });
+  for (const Function& f : program_.functions) function(f);
+  guarded([&] { rewrite_names(); });
+  return {edits_.apply() + set_up_at_start(), std::move(warnings_)};
+}
+
+std::string Emitter::set_up_at_start() const {
+  if (set_up_.empty()) return "";
+  return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
+         "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { xacc_register(xacc_set_up); }\n";
+}
+
+void Emitter::function(const Function& function) {
+  if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, " xacc_start();");
+  for (const auto& child : function.body->children) statement(*child);
+}
+
+void Emitter::statement(const Statement& s) {
+  if (s.kind == Statement::Kind::directive) return guarded([&] { standalone(s); });
+  if (s.declaration) guarded([&] { replace_declaration(*s.declaration, false); });
+  if (!s.constructs.empty()) return constructs(s);
+  for (const auto& child : s.children) statement(*child);
+}
+
+void Emitter::standalone(const Statement& s) {
+  const Directive& directive = *program_.directives[static_cast<std::size_t>(s.directive)];
+  if (const auto* acc = std::get_if<AccDirective>(&directive.body))
+    replace_pragma(s.directive, acc_standalone(*acc, directive, *s.scope));
+  else if (!declare(s.directive, *s.scope))
+    replace_pragma(s.directive, communicate(directive, *s.scope));
+}
+
+// Everything that is said about one statement. Loops of XcalableMP and of OpenACC come together at the last line,
+// so that their order does not matter.
+void Emitter::constructs(const Statement& s) {
+  std::vector<int> loop_pragmas;
+  std::set<std::string> resident = resident_;
+  bool replaced = false;
+  std::string closing;
+  for (const int pragma : s.constructs) {
+    guarded([&] {
+      const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
+      const auto* acc = std::get_if<AccDirective>(&directive.body);
+      if (const auto* t = std::get_if<TaskDirective>(&directive.body)) {
+        replace_pragma(pragma, task_open(*t, directive, *s.scope));
+        closing += " }";
+      } else if (const auto* g = std::get_if<GmoveDirective>(&directive.body)) {
+        replace_pragma(pragma, "");
+        gmove(s, *g, directive);
+        replaced = true;
+      } else if (acc && (acc->name == "data" || acc->name == "host_data")) {
+        replace_pragma(pragma, data_open(*acc, directive, *s.scope));
+        closing += " }";
+      } else if (std::holds_alternative<TasksDirective>(directive.body)) {
+        replace_pragma(pragma, "");
+      } else if (acc && acc->name == "atomic") {
+        replace_pragma(pragma, "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
+      } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
+        throw Fault{directive.place, "`array` is not translated yet", "write the assignment as a loop with #pragma xmp loop"};
+      } else {
+        loop_pragmas.push_back(pragma);
+      }
+    });
+  }
+  if (!loop_pragmas.empty())
+    guarded([&] { loops(s, loop_pragmas); });
+  else if (!replaced)
+    for (const auto& child : s.children) statement(*child);
+  edits_.insert(token(s.tokens.last - 1).end, closing);
+  resident_ = std::move(resident);
+}
+
+Translated translate(const std::string& text, const Program& program, const Objects& objects, std::vector<Fault>& faults) {
+  return Emitter(text, program, objects, faults).run();
+}
+
+}  // namespace tca::xacc

@@ -1,0 +1,134 @@
+// Walks through a program and notes what is to be changed, a directive at a time.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "emit/edits.hpp"
+#include "emit/translate.hpp"
+
+namespace tca::xacc {
+
+class Emitter {
+ public:
+  Emitter(const std::string& text, const Program& program, const Objects& objects, std::vector<Fault>& faults)
+      : program_(program), objects_(objects), faults_(faults), text_(text), edits_(text) {}
+
+  Translated run();
+
+ private:
+  // emitter.cpp: the walk.
+  void function(const Function& function);
+  void statement(const Statement& statement);
+  void constructs(const Statement& statement);
+  void standalone(const Statement& statement);
+  std::string set_up_at_start() const;
+  // What is wrong with one directive does not keep others from being looked at.
+  template <class Body>
+  void guarded(const Body& body) {
+    try {
+      body();
+    } catch (const Fault& fault) {
+      faults_.push_back(fault);
+    }
+  }
+
+  // declare.cpp: nodes, templates and arrays.
+  struct Declared {
+    std::string variable;   // what is declared
+    std::string statement;  // what makes it; of a file's directives at the program's start
+  };
+  bool declare(int pragma, const Scope& scope);
+  Declared declare(const NodesDirective& d, const Scope& scope, const Directive& directive) const;
+  Declared declare(const TemplateDirective& d, const Scope& scope, const Directive& directive) const;
+  Declared declare(const TemplateFixDirective& d, const Scope& scope, const Directive& directive) const;
+  Declared declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const;
+  Declared declare_arrays(int pragma, const Directive& directive) const;
+  std::string make_array(const Array& array, const Directive& directive) const;
+  void replace_declaration(const Declaration& declaration, bool file);
+  std::string storage(const Symbol& symbol, bool file) const;
+
+  // communicate.cpp: what ranks do together. Each returns statements.
+  std::string communicate(const Directive& directive, const Scope& scope);
+  std::string communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope);
+  std::string communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope);
+  std::string communicate(const ReductionDirective& d, const Directive& directive, const Scope& scope);
+  std::string communicate(const BcastDirective& d, const Directive& directive, const Scope& scope);
+  std::string communicate(const WaitAsyncDirective& d, const Directive& directive, const Scope& scope);
+  std::string reduce(const ReductionClause& clause, const std::string& on, bool acc, const Directive& directive,
+                     const Scope& scope);
+  std::string subscripts(const Ref& ref, bool of_nodes) const;
+  std::string on(const std::optional<Ref>& ref, const Scope& scope, const Directive& directive);
+  std::string on(const Ref& ref, const Scope& scope, const Directive& directive);
+
+  // work.cpp: tasks and gmove.
+  std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
+  void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
+  std::string section(Range tokens, const Directive& directive);
+
+  // loops.cpp: loops over templates, and compute regions.
+  struct Header {
+    std::string_view variable;
+    Range from, to;
+    std::string_view relation;
+    std::string step = "1";
+    bool down = false;
+  };
+  struct Clip {
+    std::string begin, end;  // what this rank has, in the loop variable's own numbers
+    std::string low = {}, high = {};  // how far the loop goes beyond its bounds
+  };
+  void loops(const Statement& statement, const std::vector<int>& pragmas);
+  std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
+  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
+  void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips, std::set<std::string>& seen);
+  void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
+  Header header_of(const Statement& loop, Place place) const;
+  std::string hoist(Range tokens);
+
+  // compute.cpp: OpenACC's loops as OpenMP's.
+  std::string openmp(const Statement& statement, const AccDirective& acc);
+  std::string private_scalars(const Statement& statement, const AccDirective& acc) const;
+  bool is_innermost(const Statement& loop, int levels) const;
+
+  // data.cpp: data regions and updates.
+  std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
+  std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope);
+
+  // names.cpp: what stands for distributed arrays in expressions.
+  void rewrite_names();
+  void rewrite_name(std::size_t token);
+  void rewrite_descriptor(std::size_t token, const Scope& scope);
+  bool hoisted(std::size_t token, const Symbol* symbol) const;
+  std::string element_type(const Symbol& symbol) const;
+  std::string pointer_type(const Array& array, const std::string& declarator) const;
+
+  // What all of them use.
+  const Token& token(std::size_t index) const { return program_.tokens[index]; }
+  std::string text_of(Range tokens) const;
+  std::string place_of(const Directive& directive) const;
+  void replace_pragma(int pragma, std::string what);
+  std::string unique(const std::string& stem) { return "xacc_" + stem + std::to_string(next_++); }
+  void warn(Fault fault) { warnings_.push_back(std::move(fault)); }
+
+  const Program& program_;
+  const Objects& objects_;
+  std::vector<Fault>& faults_;
+  std::vector<Fault> warnings_;
+  std::string_view text_;
+  Edits edits_;
+  std::string set_up_;  // what a program does before its main
+  std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
+  std::set<std::string> resident_;  // in the data regions around
+  int compute_depth_ = 0;           // compute regions around
+  bool shared_out_ = false;         // whether a loop around is one of OpenMP's
+  int next_ = 1;
+};
+
+// Numbers as they stand in C: an array's compound literal.
+std::string numbers(const std::vector<std::string>& values);
+std::string quoted(std::string_view text);
+
+}  // namespace tca::xacc

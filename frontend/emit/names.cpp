@@ -1,0 +1,76 @@
+#include "emit/emitter.hpp"
+
+namespace tca::xacc {
+
+// T (*declarator)[n1][n2] with the extents that this rank has.
+std::string Emitter::pointer_type(const Array& array, const std::string& declarator) const {
+  if (array.rank == 1) return element_type(*array.symbol) + " *" + declarator;
+  std::string type = element_type(*array.symbol) + " (*" + declarator + ")";
+  for (std::size_t d = 1; d < array.rank; ++d) type += "[" + array.c() + ".extent[" + std::to_string(d) + "]]";
+  return type;
+}
+
+bool Emitter::hoisted(std::size_t at, const Symbol* symbol) const {
+  for (const auto& [range, symbols] : hoisted_)
+    if (range.first <= at && at < range.last && symbols.contains(symbol)) return true;
+  return false;
+}
+
+// A subscript counts from the array's origin, so it stays as it is; without one the array is its own memory.
+void Emitter::rewrite_name(std::size_t at) {
+  const Symbol* symbol = program_.uses[at];
+  const Array& array = *symbol->array;
+  const auto replace = [&](const std::string& text) { edits_.replace(token(at).begin, token(at).end, text); };
+  if (token(at + 1).is("[")) {
+    if (!hoisted(at, symbol)) replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
+    return;
+  }
+  const bool in_sizeof = at >= 2 && token(at - 1).is("(") && token(at - 2).is("sizeof") && token(at + 1).is(")");
+  if (in_sizeof) {
+    edits_.replace(token(at - 2).begin, token(at + 1).end, "xacc_bytes(&" + array.c() + ")");
+  } else if (token(at + 1).is("=")) {
+    replace(array.c() + ".base");
+  } else {
+    replace("((" + pointer_type(array, "") + ")" + array.c() + ".base)");
+  }
+}
+
+void Emitter::rewrite_descriptor(std::size_t at, const Scope& scope) {
+  if (!token(at + 1).is("(") || !token(at + 3).is(")")) return;
+  const std::string name(token(at + 2).text);
+  const Symbol* symbol = program_.uses[at + 2];
+  std::string object;
+  if (symbol && symbol->array)
+    object = symbol->array->c();
+  else if (const Nodes* nodes = try_nodes(scope, name))
+    object = nodes->c();
+  else if (const Template* t = try_template(scope, name))
+    object = t->c();
+  else
+    throw Fault{program_.place(at), "xmp_desc_of: `" + name + "` is no distributed array, no nodes and no template",
+                "declare it with a directive in front of this"};
+  edits_.replace(token(at).begin, token(at + 3).end, "((void*)&" + object + ")");
+}
+
+void Emitter::rewrite_names() {
+  for (const auto& [at, scope] : program_.descriptors) guarded([&] { rewrite_descriptor(at, *scope); });
+  for (std::size_t i = 0; i + 1 < program_.tokens.size(); ++i)
+    if (program_.uses[i] && program_.uses[i]->array) rewrite_name(i);
+}
+
+std::string Emitter::hoist(Range tokens) {
+  std::set<const Symbol*> symbols;
+  std::string text;
+  for (std::size_t i = tokens.first; i < tokens.last; ++i) {
+    const Symbol* symbol = program_.uses[i];
+    if (!symbol || !symbol->array || !token(i + 1).is("[") || hoisted(i, symbol)) continue;
+    const bool inside = symbol->token >= tokens.first && symbol->token < tokens.last;
+    if (inside || !symbols.insert(symbol).second) continue;
+    const Array& array = *symbol->array;
+    text += " " + pointer_type(array, "const " + std::string(symbol->name)) + " = (" + pointer_type(array, "") + ")" + array.c() + ".origin;";
+  }
+  hoisted_.emplace_back(tokens, std::move(symbols));
+  return text;
+}
+
+}  // namespace tca::xacc

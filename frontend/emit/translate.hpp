@@ -1,0 +1,19 @@
+// Makes C for a compiler of the host of a program with directives.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/objects.hpp"
+
+namespace tca::xacc {
+
+struct Translated {
+  std::string text;             // with the line markers of the source
+  std::vector<Fault> warnings;
+};
+
+// `text` is what the program's tokens were split from. What is wrong is added to `faults`.
+Translated translate(const std::string& text, const Program& program, const Objects& objects, std::vector<Fault>& faults);
+
+}  // namespace tca::xacc

@@ -1,0 +1,35 @@
+/// @file
+/// The functions of OpenACC, for a device that is this rank's: the host's own processors, or a GPU.
+#ifndef TCA_XACC_OPENACC_H
+#define TCA_XACC_OPENACC_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum acc_device_t {
+  acc_device_none = 0,
+  acc_device_default = 1,
+  acc_device_host = 2,
+  acc_device_not_host = 3,
+  acc_device_nvidia = 4
+} acc_device_t;
+
+/// At least one, on hosts too.
+int acc_get_num_devices(acc_device_t kind);
+/// A rank's device is chosen when it starts; this confirms.
+void acc_set_device_num(int device, acc_device_t kind);
+int acc_get_device_num(acc_device_t kind);
+acc_device_t acc_get_device_type(void);
+void acc_set_device_type(acc_device_t kind);
+void acc_init(acc_device_t kind);
+void acc_shutdown(acc_device_t kind);
+int acc_async_test(int queue);
+void acc_async_wait(int queue);
+void acc_async_wait_all(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,189 @@
+/// @file
+/// What translated XcalableACC programs call (docs/xacc.md). `tca xacc cc` puts it in front of every source; a
+/// program has no reason to. Everything here counts from 0 and in the order of C, whatever the directive said.
+#ifndef TCA_XACC_RUNTIME_H
+#define TCA_XACC_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XACC_DIMS 7
+/// In a subscript: every node along this dimension.
+static const int64_t xacc_star __attribute__((unused)) = INT64_MIN;
+/// In a subscript: from the beginning, and up to the end. As a size of nodes: as many as there are ranks left.
+static const int64_t xacc_rest __attribute__((unused)) = INT64_MAX;
+
+/// A directive in the user's source, for messages.
+typedef struct xacc_place {
+  const char* file;
+  int line;
+  const char* directive;
+} xacc_place;
+
+/// Ranks in a grid, row by row. `at` is where this rank lies; it is in none of them where `inside` is 0.
+typedef struct xacc_nodes {
+  const char* name;
+  int dims;
+  int inside;
+  int total;
+  int size[XACC_DIMS];
+  int at[XACC_DIMS];
+  int ranks[XACC_DIMS];  ///< from one node to the next along a dimension
+  int first;             ///< the rank of the first
+} xacc_nodes;
+
+enum xacc_format { XACC_NONE, XACC_BLOCK, XACC_CYCLIC, XACC_GBLOCK };
+
+/// One dimension of a template, and what of it this rank owns: `begin` up to `end`; of cyclic ones the blocks of
+/// `width` that begin at `begin` and lie `stride` apart.
+typedef struct xacc_split {
+  int64_t low, size;  ///< size -1: to be fixed
+  int format;
+  int node_dim;  ///< -1: not distributed
+  int64_t width, stride;
+  int64_t begin, end;
+  const int64_t* bounds;  ///< of gblock: where each node's part begins, and the end
+} xacc_split;
+
+typedef struct xacc_template {
+  const char* name;
+  const xacc_nodes* nodes;  ///< NULL: not distributed yet
+  int dims;
+  xacc_split dim[XACC_DIMS];
+} xacc_template;
+
+/// A distributed array. `base` is the first element of this rank's part, ghosts included, and `origin` where
+/// element 0, 0, ... would be; rows of dimension d have `extent[d]` elements here.
+typedef struct xacc_array {
+  void* base;
+  void* origin;
+  int64_t extent[XACC_DIMS];
+  struct xacc_layout* layout;  ///< of the runtime
+} xacc_array;
+
+/// How an array's dimension lies on its template.
+typedef struct xacc_align {
+  int template_dim;  ///< -1: on none
+  int64_t offset;
+  int64_t shadow_low, shadow_high;
+} xacc_align;
+
+void xacc_start(void);
+void xacc_register(void (*set_up)(void));
+
+/// `sizes` may have one xacc_rest. `of` and its subscripts are NULL where the nodes are all ranks.
+void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes, const xacc_place* at);
+void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes, const xacc_nodes* of,
+                     const int64_t* subscripts, const xacc_place* at);
+/// `bounds` has low and size of each dimension; sizes of -1 are fixed later.
+void xacc_template_make(xacc_template* t, const char* name, int dims, const int64_t* bounds, const xacc_place* at);
+void xacc_template_fix(xacc_template* t, const int64_t* bounds, const xacc_place* at);
+/// `formats` has a format and its width (0: the default) for each dimension; `sizes` those of gblock, or NULL.
+void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* formats, const int* const* sizes,
+                     const xacc_place* at);
+
+enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
+
+/// Makes an array. `storage` says where its memory comes from: from the runtime now, from xmp_malloc later, or,
+/// as `given`, from the caller of a function whose parameter it is. `site` tells arrays of different
+/// declarations apart.
+void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int dims, const int64_t* extents,
+                     const xacc_template* t, const xacc_align* align, enum xacc_storage storage, void* given,
+                     const xacc_place* at);
+void xacc_array_leave(xacc_array* a);
+void* xmp_malloc(void* descriptor, ...);
+
+/// Which nodes a directive means. Made by the calls below; subscripts are base, extent and step of each dimension.
+typedef struct xacc_on {
+  const xacc_nodes* nodes;  ///< NULL: those that execute
+  int64_t base[XACC_DIMS], count[XACC_DIMS], step[XACC_DIMS];
+  int whole[XACC_DIMS];  ///< named by `*`
+} xacc_on;
+xacc_on xacc_on_nodes(const xacc_nodes* nodes, const int64_t* subscripts, const xacc_place* at);
+xacc_on xacc_on_template(const xacc_template* t, const int64_t* subscripts, const xacc_place* at);
+xacc_on xacc_on_all(void);
+
+typedef struct xacc_task {
+  int inside;
+  int entered;
+} xacc_task;
+xacc_task xacc_task_enter(xacc_on on, const xacc_place* at);
+void xacc_task_leave(xacc_task* task);
+
+/// Bits of `flags`.
+enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2 };
+/// `widths` has low, high and periodic of each dimension; NULL is the whole shadow. `async` is -1, or what
+/// wait_async names.
+void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
+void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at);
+void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at);
+void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
+void xacc_barrier(xacc_on on, int flags, const xacc_place* at);
+void xacc_wait_async(int64_t id, const xacc_place* at);
+
+enum xacc_type {
+  XACC_FLOAT, XACC_DOUBLE, XACC_LONG_DOUBLE, XACC_INT8, XACC_INT16, XACC_INT32, XACC_INT64,
+  XACC_UINT8, XACC_UINT16, XACC_UINT32, XACC_UINT64, XACC_OTHER
+};
+enum xacc_operation {
+  XACC_SUM, XACC_PRODUCT, XACC_MAX, XACC_MIN, XACC_BIT_AND, XACC_BIT_OR, XACC_BIT_XOR, XACC_AND, XACC_OR
+};
+void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags, const xacc_place* at);
+void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at);
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, const xacc_place* at);
+
+/// A section in a gmove: of a distributed array, or of memory that every rank has by itself.
+typedef struct xacc_section {
+  xacc_array* array;  ///< or NULL
+  void* memory;
+  size_t element_bytes;
+  int dims;
+  int64_t extent[XACC_DIMS];  ///< of `memory`
+  int64_t base[XACC_DIMS], count[XACC_DIMS], step[XACC_DIMS];
+} xacc_section;
+void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at);
+
+enum xacc_clause {
+  XACC_COPY, XACC_COPYIN, XACC_COPYOUT, XACC_CREATE, XACC_PRESENT, XACC_DELETE, XACC_UPDATE_HOST, XACC_UPDATE_DEVICE
+};
+/// What a data clause names.
+typedef struct xacc_item {
+  const char* name;
+  int clause;
+  void* address;
+  size_t bytes;
+} xacc_item;
+/// A data region: what was entered leaves with the block, however that ends.
+typedef struct xacc_data {
+  const xacc_item* items;
+  int count;
+  const xacc_place* at;
+} xacc_data;
+xacc_data xacc_data_enter(const xacc_item* items, int count, const xacc_place* at);
+void xacc_data_leave(xacc_data* data);
+void xacc_enter_data(const xacc_item* items, int count, const xacc_place* at);
+void xacc_exit_data(const xacc_item* items, int count, const xacc_place* at);
+void xacc_update(const xacc_item* items, int count, const xacc_place* at);
+/// Bytes of this rank's part.
+size_t xacc_bytes(const xacc_array* a);
+
+static inline int64_t xacc_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t xacc_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/// The first of `from`, `from` + `step`, ... that is not below `low`, for positive steps.
+static inline int64_t xacc_first(int64_t from, int64_t low, int64_t step) {
+  return from >= low ? from : step == 1 ? low : from + (low - from + step - 1) / step * step;
+}
+/// The same downwards: the first that is below `high`; `step` is the distance, and positive.
+static inline int64_t xacc_first_down(int64_t from, int64_t high, int64_t step) {
+  return from < high ? from : step == 1 ? high - 1 : from - (from - high + step) / step * step;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
