@@ -36,7 +36,8 @@ std::unique_ptr<Statement> Reader::read_statement() {
     return statement;
   }
   check_construct(*statement);
-  statement->tokens.first = at_;
+  statement->tokens = {at_, at_};
+  if (now().is("}")) return statement;  // behind a pragma of the compiler's
   if (now().kind == TokenKind::word && now(1).is(":") && !now(2).is("[") && !now().is("default")) {
     at_ += 2;  // a label
     if (now().is("}")) {

@@ -1,0 +1,157 @@
+// reflect: a halo, set up where an array of this shape first exchanges these widths from this memory.
+#include <algorithm>
+
+#include "runtime/runtime.hpp"
+
+namespace tca::xacc {
+namespace {
+
+struct Widths {
+  std::vector<GhostWidth> exchange;
+  std::vector<bool> periodic;
+};
+
+// What is exchanged along each dimension: no more than its shadow, and nothing along those that are whole.
+Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
+  Widths result;
+  for (std::size_t d = 0; d < layout.dims.size(); ++d) {
+    const xacc_dimension& dim = layout.dims[d];
+    GhostWidth width{dim.align.shadow_low, dim.align.shadow_high};
+    const bool periodic = widths && widths[3 * d + 2];
+    if (widths) {
+      width = {widths[3 * d], widths[3 * d + 1]};
+      if (width.low > dim.align.shadow_low || width.high > dim.align.shadow_high)
+        refuse(layout.name + ": a width of " + std::to_string(width.low) + ":" + std::to_string(width.high) + " along dimension " + std::to_string(d) +
+               " is more than the shadow, " + std::to_string(dim.align.shadow_low) + ":" + std::to_string(dim.align.shadow_high));
+    }
+    if (dim.node_dim < 0 && !periodic) width = {0, 0};
+    result.exchange.push_back(width);
+    result.periodic.push_back(periodic);
+  }
+  return result;
+}
+
+// Ranks in the order of the array's dimensions, and behind them the node dimensions on which it is replicated.
+struct Arrangement {
+  std::vector<int> shape;
+  std::vector<int> node_dims;  // of each dimension of the shape; -1
+  std::vector<int> ranks;
+};
+
+Arrangement arrange(const xacc_layout& layout) {
+  const xacc_nodes& nodes = *layout.on->nodes;
+  Arrangement a;
+  for (const xacc_dimension& dim : layout.dims) {
+    a.shape.push_back(dim.parts);
+    a.node_dims.push_back(dim.node_dim);
+  }
+  for (int n = 0; n < nodes.dims; ++n) {
+    if (std::find(a.node_dims.begin(), a.node_dims.end(), n) != a.node_dims.end() || nodes.size[n] == 1) continue;
+    a.shape.push_back(nodes.size[n]);
+    a.node_dims.push_back(n);
+  }
+  a.ranks.push_back(nodes.first);
+  for (std::size_t d = 0; d < a.shape.size(); ++d) {
+    std::vector<int> more;
+    for (const int rank : a.ranks)
+      for (int c = 0; c < a.shape[d]; ++c) more.push_back(rank + (a.node_dims[d] < 0 ? 0 : c * nodes.ranks[a.node_dims[d]]));
+    a.ranks = std::move(more);
+  }
+  return a;
+}
+
+std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal) {
+  const Arrangement arrangement = arrange(layout);
+  if (arrangement.shape.size() > Grid::max_dims) refuse(layout.name + " has more than seven dimensions with those on which it is replicated");
+  Group& group = Runtime::get().group(arrangement.ranks);
+  std::vector<bool> periodic = widths.periodic;
+  std::vector<std::int64_t> interior;
+  HaloOptions options;
+  options.corners = !orthogonal;
+  options.exchange = widths.exchange;
+  for (std::size_t d = 0; d < layout.dims.size(); ++d) {
+    interior.push_back(layout.owned(d, layout.on->nodes->at).size());
+    options.width.push_back({layout.dims[d].align.shadow_low, layout.dims[d].align.shadow_high});
+  }
+  for (std::size_t d = layout.dims.size(); d < arrangement.shape.size(); ++d) {
+    interior.push_back(1);
+    options.width.push_back({0, 0});
+    options.exchange.push_back({0, 0});
+    periodic.push_back(false);
+  }
+  const Grid grid(static_cast<int>(arrangement.ranks.size()), arrangement.shape, periodic);
+  auto halo = std::make_unique<Halo>(*group.world, layout.name, grid, interior, options);
+  const raw::Window& window = layout.storage->window;
+  halo->add(group.world == layout.storage->group->world ? window : group.world->view(window));
+  halo->commit();
+  return halo;
+}
+
+bool exchanges_nothing(const Widths& widths) {
+  return std::all_of(widths.exchange.begin(), widths.exchange.end(), [](const GhostWidth& w) { return w.low == 0 && w.high == 0; });
+}
+
+// Null where there is nothing to exchange.
+Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal) {
+  if (!a.layout) refuse("the array has no memory yet");
+  const xacc_layout& layout = *a.layout;
+  if (!layout.on->nodes->inside) return nullptr;
+  const Widths widths = widths_of(layout, given);
+  if (exchanges_nothing(widths)) return nullptr;
+  if (!layout.storage)
+    refuse(layout.name + " is memory that no directive has made, which other ranks cannot reach: align the array where it is declared");
+  std::string key = layout.describe() + (orthogonal ? "o" : "c");
+  for (std::size_t d = 0; d < widths.exchange.size(); ++d)
+    key += "/" + std::to_string(widths.exchange[d].low) + ":" + std::to_string(widths.exchange[d].high) + (widths.periodic[d] ? "p" : "");
+  auto& slot = layout.storage->halos[key];
+  if (!slot) slot = make_halo(layout, widths, orthogonal);
+  return slot.get();
+}
+
+void exchange(Halo* halo, std::int64_t async) {
+  if (!halo) return;
+  if (async < 0) return halo->run();
+  halo->start();
+  Runtime::get().pending.emplace(async, [halo] { halo->wait(); });
+}
+
+}  // namespace
+}  // namespace tca::xacc
+
+using namespace tca::xacc;
+
+void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at) {
+  guarded(at, [&] { exchange(halo_of(*a, widths, flags & XACC_ORTHOGONAL), async); });
+}
+
+void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at) {
+  guarded(at, [&] {
+    halo_of(*a, widths, flags & XACC_ORTHOGONAL);
+    a->layout->reflect_widths.reset();
+    if (widths) a->layout->reflect_widths.emplace(widths, widths + 3 * a->layout->dims.size());
+    a->layout->orthogonal = flags & XACC_ORTHOGONAL;
+    a->layout->initialised = true;
+  });
+}
+
+void xacc_reflect_do(xacc_array* a, int, int64_t async, const xacc_place* at) {
+  guarded(at, [&] {
+    if (!a->layout || !a->layout->initialised)
+      refuse("reflect_init has not been executed for this array: put it in front of the first reflect_do");
+    const auto& widths = a->layout->reflect_widths;
+    exchange(halo_of(*a, widths ? widths->data() : nullptr, a->layout->orthogonal), async);
+  });
+}
+
+void xacc_reduce_shadow(xacc_array*, const int64_t*, int, int64_t, const xacc_place* at) {
+  guarded(at, [] { refuse("reduce_shadow is not there yet"); });
+}
+
+void xacc_wait_async(int64_t id, const xacc_place* at) {
+  guarded(at, [&] {
+    auto& pending = Runtime::get().pending;
+    const auto [first, last] = pending.equal_range(id);
+    for (auto one = first; one != last; ++one) one->second();
+    pending.erase(first, last);
+  });
+}

@@ -1,0 +1,116 @@
+// What the runtime of translated programs keeps: one world, its groups, the memory of arrays, and what has been
+// set up once for directives that run often. One instance a process, made by xacc_start.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tca/raw.hpp"
+#include "tca/xacc/runtime.h"
+
+namespace tca::xacc {
+
+// Ranks that do something together, by their numbers in the world.
+struct Group {
+  std::vector<int> ranks;
+  std::optional<World> own;  // none: these are all ranks
+  World* world = nullptr;
+  int me = -1;  // this rank's number in it
+  std::map<std::string, raw::Collective> collectives = {};
+};
+
+// Memory of a distributed array, in every rank of the group that made it. It outlives the array, for the next one
+// of its size.
+struct Storage {
+  raw::Window window;
+  std::size_t element_bytes;
+  std::int64_t capacity;
+  Group* group;
+  bool used = true;
+  std::map<std::string, std::unique_ptr<Halo>> halos = {};
+};
+
+// Something that wait_async finishes.
+using Pending = std::function<void()>;
+
+class Runtime {
+ public:
+  static Runtime& get();  // throws Error where nothing was started
+  static void start();
+
+  explicit Runtime(World world);
+
+  World& world() { return world_; }
+  // The ranks that execute, and a task's while it lasts.
+  Group& executing();
+  const std::vector<int>& executing_ranks() const { return stack_.back(); }
+  void enter(std::vector<int> ranks) { stack_.push_back(std::move(ranks)); }
+  void leave() { stack_.pop_back(); }
+  // Collective over `ranks` where they have not met before.
+  Group& group(const std::vector<int>& ranks);
+
+  Storage& allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name);
+  // That which begins at an address; null if there is none.
+  Storage* storage_at(const void* address);
+
+  std::multimap<std::int64_t, Pending> pending;
+  std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
+
+ private:
+  World world_;
+  std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
+  std::vector<std::unique_ptr<Storage>> storages_;
+  std::vector<std::vector<int>> stack_;
+};
+
+// Runs a directive. An error ends the program with `file:line: directive: message`.
+void guarded(const xacc_place* at, const std::function<void()>& body);
+
+[[noreturn]] void refuse(const std::string& message);
+
+// The ranks that `on` means; empty dimensions make none.
+std::vector<int> ranks_of(const xacc_on& on);
+// Where a rank lies in nodes, if it does.
+std::optional<std::vector<int>> coordinates_in(const xacc_nodes& nodes, int rank);
+
+// How an element's dimension is shared out: the node that owns template index `index`, and what node `part` of
+// `parts` owns.
+int owner_of(const xacc_split& split, std::int64_t index, int parts);
+struct Span {
+  std::int64_t begin, end;
+  std::int64_t size() const { return end > begin ? end - begin : 0; }
+};
+Span part_of(const xacc_split& split, int part, int parts);
+
+}  // namespace tca::xacc
+
+// A dimension of an array.
+struct xacc_dimension {
+  xacc_align align;
+  std::int64_t size;
+  int node_dim;  // -1: whole on every node
+  int parts;
+};
+
+struct xacc_layout {
+  std::string name;
+  std::size_t element_bytes;
+  const xacc_template* on;
+  std::vector<xacc_dimension> dims;
+  xacc_storage kind;
+  tca::xacc::Storage* storage = nullptr;
+  std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
+  bool initialised = false;
+  bool orthogonal = false;
+
+  // What the node at these coordinates owns of dimension d, and the extent of its memory.
+  tca::xacc::Span owned(std::size_t d, const int* at) const;
+  std::int64_t extent(std::size_t d, const int* at) const;
+  // The same on every rank: all that decides where elements are.
+  std::string describe() const;
+};
