@@ -58,14 +58,15 @@ class Runtime {
   // That which begins at an address; null if there is none.
   Storage* storage_at(const void* address);
 
-  std::multimap<std::int64_t, Pending> pending;
-  std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
-
  private:
   World world_;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;
+
+ public:
+  std::multimap<std::int64_t, Pending> pending;
+  std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
 };
 
 // Runs a directive. An error ends the program with `file:line: directive: message`.

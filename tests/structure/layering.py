@@ -34,6 +34,14 @@ LAYERS = [
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp include/tca/rounds.hpp",
     ],
     ["include/tca/tca.hpp include/tca/raw.hpp include/tca/mpi.hpp"],
+    # The translator stands on nothing of the library, its runtime on public headers.
+    ["frontend/lex"],
+    ["frontend/parse"],
+    ["frontend/ir"],
+    ["frontend/emit"],
+    ["frontend/driver"],
+    ["include/tca/xacc"],
+    ["frontend/runtime"],
     ["apps", "examples", "bindings/python", "bindings/fortran", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
     ["bench"],
     ["cli"],
@@ -48,13 +56,13 @@ VENDOR_HEADERS = re.compile(
 VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp|tca_mpi\.h)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
 # An application's command line, which sees more than the application.
 COMMAND = re.compile(r"apps/\w+/cli/")
-STANDARD_HEADER = re.compile(r"[a-z_]+|std(def|int)\.h")
+STANDARD_HEADER = re.compile(r"[a-z_]+|(std(def|int|lib)|time)\.h")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu", ".f90", ".F90", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 # Where includes are checked; the tests may look at everything, but their sources must be listed as well.
-SCANNED = ("src", "include", "apps", "cli", "tools", "bench", "examples", "bindings")
-SEARCHED = ("include", "src", "bindings", "apps", "bench", "tools/tca", "")
+SCANNED = ("src", "include", "apps", "cli", "tools", "bench", "examples", "bindings", "frontend")
+SEARCHED = ("include", "src", "bindings", "frontend", "apps", "bench", "tools/tca", "")
 
 
 class Tree:

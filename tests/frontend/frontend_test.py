@@ -1,0 +1,179 @@
+"""The translator alone: what it says of wrong programs, and that it keeps lines.
+
+Standard library only. XMPCC names the front end under test."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+XMPCC = os.environ.get("XMPCC", "xmpcc")
+
+DECLARED = """\
+#define N 64
+double a[N], b[N][N];
+#pragma xmp nodes p[*]
+#pragma xmp template t[N]
+#pragma xmp distribute t[block] onto p
+#pragma xmp align a[i] with t[i]
+#pragma xmp align b[i][*] with t[i]
+#pragma xmp shadow b[1:2][0]
+"""
+
+
+class FrontEnd(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_on(self, source, *words):
+        with open(os.path.join(self.folder, "x.c"), "w") as file:
+            file.write(source)
+        return subprocess.run([XMPCC, *words, "x.c"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+
+    def emitted(self, source):
+        done = self.run_on(source, "--emit")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def refusal(self, source):
+        done = self.run_on(source, "check")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stderr
+
+    def in_main(self, *lines):
+        return DECLARED + "int main(void) {\n" + "\n".join(lines) + "\n}\n"
+
+    def assert_refused(self, source, *parts):
+        said = self.refusal(source)
+        for part in parts:
+            self.assertIn(part, said)
+
+
+class Refusals(FrontEnd):
+    def test_an_unknown_directive_with_caret_and_the_nearest(self):
+        said = self.refusal(self.in_main("#pragma xmp reflekt (b)"))
+        self.assertEqual(said, "x.c:10:13: error: `reflekt` is no directive of XcalableMP; did you mean `reflect`?\n"
+                               "  #pragma xmp reflekt (b)\n"
+                               "              ^\n")  # fmt: skip
+
+    def test_an_unknown_clause_of_openacc(self):
+        self.assert_refused(self.in_main("#pragma acc data copyinn(a)", "{ }"), "x.c:10:18: error: `copyinn` is no clause of acc data; did you mean `copyin`?")
+
+    def test_an_unknown_clause_of_xcalablemp_shows_the_grammar(self):
+        self.assert_refused(self.in_main("#pragma xmp reflect (b) widht(1)"), "x.c:10:25: error: `widht` is no clause", "form: #pragma xmp reflect (ARRAY, ...)")
+
+    def test_the_place_behind_macros(self):
+        source = DECLARED + "#define WHAT nodez\nint main(void) {\n#pragma xmp barrier on WHAT\n}\n"
+        self.assert_refused(source, "x.c:11:", "there are no nodes `nodez`", "there are p")
+
+    def test_a_directive_over_two_lines(self):
+        self.assert_refused(self.in_main("#pragma xmp reflect (b) \\", "   wrong"), "x.c:11:4: error: `wrong` is no clause")
+
+    def test_an_align_that_does_not_fit(self):
+        self.assert_refused("double a[8][8];\n" + DECLARED.replace("double a[N], b", "double b").replace("a[i] with", "a[i] with"),
+                            "error: `a` has 2 dimensions, and 1 are aligned")
+        self.assert_refused(DECLARED + "int c[N];\n#pragma xmp align c[i] with t[j]\n", "`i` does not occur behind `with`")
+        self.assert_refused(DECLARED + "int c[N];\n#pragma xmp align c[i] with s[i]\n", "there is no template `s`", "there are t")
+
+    def test_distributions_and_nodes_that_differ(self):
+        self.assert_refused("#pragma xmp nodes p[2][2]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\n",
+                            "1 dimensions are distributed, and nodes `p` have 2")
+        self.assert_refused("#pragma xmp nodes p[2][*]\n", "only the first size of nodes in square brackets may be `*`")
+
+    def test_a_reflect_before_a_shadow(self):
+        self.assert_refused(self.in_main("#pragma xmp reflect (a)"), "x.c:10:22: error: `a` has no shadow to reflect", "#pragma xmp shadow a[1:1]")
+
+    def test_a_reflect_of_what_is_not_distributed(self):
+        self.assert_refused(self.in_main("double c[4];", "#pragma xmp reflect (c)"), "`c` is no distributed array")
+
+    def test_communication_in_a_compute_region(self):
+        self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "#pragma acc parallel loop", "for (int i = 0; i < N; i++) {", "#pragma xmp barrier", "}"),
+                            "x.c:13:13: error: barrier stands in a compute region")
+
+    def test_loops_that_cannot_be_shared_out(self):
+        self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "for (int i = 0; i != N; i++) a[i] = 0;"), "x.c:11:1: error: a loop that is shared out must count")
+        self.assert_refused(self.in_main("#pragma xmp loop on t[k]", "for (int i = 0; i < N; i++) a[i] = 0;"), "there is no loop over `k`")
+        self.assert_refused(self.in_main("#pragma xmp loop on t[2*i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "`2*i` is none of the loop's variables")
+
+    def test_a_construct_without_a_statement(self):
+        self.assert_refused(self.in_main("#pragma xmp task on p[0]"), "task says something about the statement behind it")
+
+    def test_an_array_that_is_initialised(self):
+        self.assert_refused(DECLARED.replace("double a[N],", "double a[N] = {1},"), "a distributed array cannot be initialised")
+
+    def test_every_error_is_shown_in_the_order_of_lines(self):
+        said = self.refusal(self.in_main("#pragma xmp reflect (a)", "#pragma xmp wrong", "#pragma xmp reflect (a)"))
+        places = [line.split(":")[1] for line in said.splitlines() if ": error:" in line]
+        self.assertEqual(places, ["10", "11", "12"])
+
+    def test_the_command_line(self):
+        done = subprocess.run([XMPCC, "--explane", "x.c"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no option --explane", done.stderr)
+        self.assertIn("there is no file nowhere.c", subprocess.run([XMPCC, "check", "nowhere.c"], capture_output=True, text=True).stderr)
+
+
+class Translation(FrontEnd):
+    def lines(self, text, file="x.c"):
+        """The text of each line of the source, as its markers say."""
+        found, number, mine = {}, 0, False
+        for line in text.splitlines():
+            if line.startswith("# "):
+                parts = line.split('"')
+                number, mine = int(line.split()[1]), parts[1] == file
+            else:
+                if mine:
+                    found[number] = found.get(number, "") + line
+                number += 1
+        return found
+
+    def test_lines_stay_where_they_are(self):
+        source = self.in_main("#pragma xmp loop on t[i]", "#pragma acc parallel loop", "for (int i = 0; i < N; i++)", "  a[i] = i; // here",
+                              "#pragma acc parallel loop", "for (int k = 0; k < 3; k++) ;", "return 7;")
+        lines = self.lines(self.emitted(source))
+        self.assertIn("xacc_first((0)", lines[12])
+        self.assertIn("a[i] = i;", lines[13])
+        self.assertIn("for (int k", lines[15])
+        self.assertIn("return 7;", lines[16])
+
+    def test_declarations_go_on_without_what_is_distributed(self):
+        lines = self.lines(self.emitted(DECLARED.replace("double a[N], b[N][N];", "static double x = 1, a[N],\n  b[N][N], *y;")))
+        self.assertRegex(lines[2] + lines[3], r"static double x = 1\s*, \*y;\s*static xacc_array xacc_array_a; static xacc_array xacc_array_b;")
+
+    def test_expressions_stay_as_they_are(self):
+        lines = self.lines(self.emitted(self.in_main("#pragma xmp loop on t[i]", "for (int i = 1; i < N - 1; i++) a[i] = b[i - 1][3] + b[(i + 1)][i];")))
+        self.assertIn("a[i] = b[i - 1][3] + b[(i + 1)][i];", lines[11])
+        self.assertIn("double (*const b)[xacc_array_b.extent[1]]", lines[10])
+
+    def test_a_local_of_the_same_name_is_another(self):
+        lines = self.lines(self.emitted(DECLARED + "int f(int a) { return a; }\nint g(void) { return a[1]; }\n"))
+        self.assertIn("return a;", lines[9])
+        self.assertIn(".origin)[1]", lines[10])
+
+    def test_both_bracket_forms_are_one(self):
+        def body(declarations, on):
+            text = self.emitted("int a[8][4];\n" + declarations + "void f(void) {\n#pragma xmp loop (i, j) on " + on + "\nfor (int i = 0; i < 8; i++) for (int j = 0; j < 4; j++) a[i][j] = 0;\n}\n")
+            return text[text.index("xacc_set_up") :].replace("1, (8)", "0, (8)").replace("1, (4)", "0, (4)")
+
+        square = "#pragma xmp nodes p[2][2]\n#pragma xmp template t[8][4]\n#pragma xmp distribute t[block][*] onto q\n#pragma xmp align a[i][j] with t[i][j]\n"
+        round_ = "#pragma xmp nodes p(2,2)\n#pragma xmp template t(4,8)\n#pragma xmp distribute t(*,block) onto q\n#pragma xmp align a[i][j] with t(j,i)\n"
+        nodes = "#pragma xmp nodes q[*]\n"
+        self.assertEqual(body(nodes + square, "t[i][j]"), body(nodes + round_, "t(j,i)"))
+
+    def test_openmp_of_openacc(self):
+        lines = self.emitted(self.in_main("int k; double s = 0, m;", "#pragma acc parallel loop collapse(2) reduction(+:s)", "for (int i = 0; i < 4; i++)",
+                                          "for (int j = 0; j < 4; j++)", "#pragma acc loop", "for (k = 0; k < 4; k++) { m = k; s += m; }"))
+        self.assertIn("#pragma omp parallel for collapse(2) reduction(+:s) private(k) firstprivate(m)", lines)
+        self.assertIn("#pragma omp simd", lines)
+
+    def test_what_is_no_directive_passes(self):
+        source = "#include <stdio.h>\n#include <stdlib.h>\n#pragma GCC diagnostic ignored \"-Wunused\"\nint main(void) { int x = {0}; label: if (x) goto label; else switch (x) { case 1: break; default: ; }\n do x++; while (x < 3); return (int){0}; }\n"
+        text = self.emitted(source)
+        self.assertIn('#pragma GCC diagnostic ignored "-Wunused"', text)
+        self.assertIn("label: if (x) goto label;", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,240 @@
+"""Translated programs as users run them: compiled by the front end, started by `tca run`.
+
+Standard library only. XMPCC names the front end, TCA the command line, EXAMPLES the folder of examples/xacc."""
+
+import os
+import re
+import subprocess
+import unittest
+
+from commands import TCA, CommandTest
+
+XMPCC = os.environ.get("XMPCC", "xmpcc")
+EXAMPLES = os.environ.get("EXAMPLES", "examples/xacc")
+
+CHECK = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <xmp.h>
+static int wrong;
+#define EXPECT(c) do { if (!(c)) { wrong = 1; fprintf(stderr, "node %d, line %d: %s\\n", xmp_node_num(), __LINE__, #c); } } while (0)
+static void finish(void) {
+#pragma xmp reduction(max:wrong)
+  if (wrong) exit(1);
+}
+"""
+
+
+class Programs(CommandTest):
+    def build(self, source, *options, name="program"):
+        file = self.path(name + ".c")
+        with open(file, "w") as out:
+            out.write(source)
+        done = subprocess.run([XMPCC, "-O1", *options, file, "-o", self.path(name), "-lm"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path(name)
+
+    def run_ranks(self, program, ranks, *words):
+        return subprocess.run([TCA, "run", "-n", str(ranks), "--", program, *words], capture_output=True, text=True, timeout=60,
+                              env={**self.environment, "OMP_NUM_THREADS": "1"})
+
+    def assert_right(self, source, *ranks):
+        program = self.build(CHECK + source)
+        for n in ranks:
+            done = self.run_ranks(program, n)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{n} ranks")
+
+
+class Examples(Programs):
+    def test_heat_is_the_serial_program_s(self):
+        with open(os.path.join(EXAMPLES, "heat.c")) as file:
+            program = self.build(file.read())
+        serial = self.path("serial")
+        subprocess.run(["cc", "-O1", os.path.join(EXAMPLES, "heat.c"), "-o", serial, "-lm"], check=True)
+        expected = subprocess.run([serial, "50"], capture_output=True, text=True).stdout
+        self.assertIn("after 50 steps", expected)
+        for ranks in (1, 2, 3, 4):
+            self.assertEqual(self.run_ranks(program, ranks, "50").stdout, expected)
+
+
+class Directives(Programs):
+    def test_ghosts_after_every_kind_of_reflect(self):
+        for kind in ("reflect (a)", "reflect_init (a)\n#pragma xmp reflect_do (a)", "reflect (a) async(3)\n#pragma xmp wait_async(3)"):
+            self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[17]
+#pragma xmp distribute t[block] onto p
+int a[17];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[2:1]
+int main(void) {
+  int low, high;
+  xmp_array_gcllbound(xmp_desc_of(a), 1, &low);
+  xmp_array_gclubound(xmp_desc_of(a), 1, &high);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 17; i++) a[i] = 100 + i;
+#pragma xmp """ + kind + """
+  for (int i = low - 2 < 0 ? 0 : low - 2; i <= (high + 1 > 16 ? 16 : high + 1); i++) EXPECT(a[i] == 100 + i);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
+    def test_corners_unless_orthogonal_periodic_and_narrow(self):
+        self.assert_right("""
+#pragma xmp nodes p[2][2]
+#pragma xmp template t[8][8]
+#pragma xmp distribute t[block][block] onto p
+int a[8][8];
+#pragma xmp align a[i][j] with t[i][j]
+#pragma xmp shadow a[2][2]
+static void fill(int ghosts) {
+  int i0, j0;
+  xmp_array_gcllbound(xmp_desc_of(a), 1, &i0);
+  xmp_array_gcllbound(xmp_desc_of(a), 2, &j0);
+  for (int i = i0 - 2; i < i0 + 6; i++) for (int j = j0 - 2; j < j0 + 6; j++) a[i][j] = ghosts;
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) a[i][j] = 10 * i + j;
+#pragma xmp barrier
+}
+int main(void) {
+  int i0, j0;
+  xmp_array_gcllbound(xmp_desc_of(a), 1, &i0);
+  xmp_array_gcllbound(xmp_desc_of(a), 2, &j0);
+  int di = i0 ? -1 : 4, dj = j0 ? -1 : 4;
+  fill(-1);
+#pragma xmp reflect (a) width(1, 1)
+  EXPECT(a[i0 + di][j0 + dj] == 10 * (i0 + di) + j0 + dj);
+  EXPECT(a[i0 + (i0 ? -2 : 5)][j0] == -1);
+  fill(-1);
+#pragma xmp reflect (a) orthogonal
+  EXPECT(a[i0 + di][j0] == 10 * (i0 + di) + j0);
+  EXPECT(a[i0 + di][j0 + dj] == -1);
+  fill(-1);
+#pragma xmp reflect (a) width(/periodic/1:1, 0)
+  EXPECT(a[i0 - 1][j0] == 10 * ((i0 + 7) % 8) + j0);
+  EXPECT(a[i0 + 4][j0] == 10 * ((i0 + 4) % 8) + j0);
+  finish();
+}
+""", 4)  # fmt: skip
+
+    def test_reductions_tasks_and_broadcasts(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[100]
+#pragma xmp distribute t[block] onto p
+int main(void) {
+  int n = xmp_num_nodes(), me = xmp_node_num(), s = me, m = me, b = 1 << me % 8, any = me == n;
+  double v[3] = {me, 1, -me};
+  long sum = 0;
+#pragma xmp reduction(+:s, v)
+#pragma xmp reduction(max:m)
+#pragma xmp reduction(|:b)
+#pragma xmp reduction(||:any)
+  EXPECT(s == n * (n + 1) / 2 && v[0] == s && v[1] == n && v[2] == -s && m == n && any == 1);
+#pragma xmp loop on t[i] reduction(+:sum)
+  for (int i = 0; i < 100; i++) sum += i;
+  EXPECT(sum == 4950);
+  int inside = 0, value = me;
+#pragma xmp task on p[0]
+  {
+    inside = 1;
+    EXPECT(xmp_num_nodes() == 1);
+#pragma xmp reduction(+:inside)
+  }
+  EXPECT(inside == (me == 1));
+#pragma xmp bcast (value) from p[n - 1]
+  EXPECT(value == n);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
+    def test_steps_bounds_and_offsets_of_loops(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t(0:40)
+#pragma xmp distribute t(block) onto p
+int a[40];
+#pragma xmp align a[i] with t(i+1)
+int main(void) {
+  int up = 0, down = 0, le = 0, all = 0, i;
+#pragma xmp loop on t(i+1) reduction(+:up)
+  for (i = 3; i < 37; i += 5) up += i, a[i] = i;
+#pragma xmp loop on t(i+1) reduction(+:down)
+  for (i = 38; i > 2; i -= 7) down += i;
+#pragma xmp loop on t(i+1) reduction(+:le)
+  for (i = 3; i <= 33; i = i + 5) le += a[i];
+#pragma xmp loop on t(i+1) reduction(+:all)
+  for (int i = 39; i >= 0; --i) all += i;
+  EXPECT(up == 3 + 8 + 13 + 18 + 23 + 28 + 33 && le == up);
+  EXPECT(down == 38 + 31 + 24 + 17 + 10 + 3);
+  EXPECT(all == 780);
+  finish();
+}
+""", 1, 2, 3, 4)  # fmt: skip
+
+    def test_gmove_between_distributions_and_into_what_every_rank_has(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[12][12]
+#pragma xmp distribute t[block][*] onto p
+#pragma xmp template s[12][12]
+#pragma xmp distribute s[*][block] onto p
+int a[12][12], b[12][12], whole[12][12], one;
+#pragma xmp align a[i][j] with t[i][j]
+#pragma xmp align b[i][j] with s[i][j]
+int main(void) {
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) a[i][j] = 100 * i + j;
+#pragma xmp loop (i, j) on s[i][j]
+  for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) b[i][j] = 0;
+#pragma xmp gmove
+  b[:][:] = a[:][:];
+#pragma xmp gmove
+  whole[:][0:4:3] = a[:][0:4:3];
+#pragma xmp gmove
+  one = a[7][5];
+#pragma xmp gmove
+  a[0:11][:] = a[1:11][:];
+#pragma xmp loop (i, j) on s[i][j]
+  for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) EXPECT(b[i][j] == 100 * i + j);
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 11; i++) for (int j = 0; j < 12; j++) EXPECT(a[i][j] == 100 * (i + 1) + j);
+  for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) EXPECT(whole[i][j] == (j % 3 ? 0 : 100 * i + j));
+  EXPECT(one == 705);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
+
+class Failures(Programs):
+    def refused(self, source, ranks):
+        done = self.run_ranks(self.build(CHECK + source), ranks)
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_a_number_of_ranks_that_the_program_does_not_allow(self):
+        said = self.refused("#pragma xmp nodes p[2][2]\nint main(void) { return 0; }\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: nodes: nodes p\[2\]\[2\] are 4, and the program runs as 2 ranks: start it with tca run -n 4")
+
+    def test_reflect_do_before_reflect_init(self):
+        said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8];\n"
+                            "#pragma xmp align a[i] with t[i]\n#pragma xmp shadow a[1]\nint main(void) {\n#pragma xmp reflect_do (a)\n}\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: reflect_do: reflect_init has not been executed")
+
+    def test_a_gmove_whose_shapes_differ(self):
+        said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8], n = 4;\n"
+                            "#pragma xmp align a[i] with t[i]\n#pragma xmp align b[i] with t[i]\nint main(void) {\n#pragma xmp gmove\n  a[0:n] = b[:];\n}\n", 2)
+        self.assertRegex(said, r"gmove: gmove: the sides differ: a\[4\] = b\[8\]")
+
+    def test_what_is_not_present(self):
+        said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)
+        self.assertRegex(said, r"y is not present on the device; there are x \(.*program\.c:\d+\)")
+
+    def test_a_rank_that_dies_names_file_line_and_directive(self):
+        said = self.refused("int main(void) {\n  if (xmp_node_num() == 2) abort();\n#pragma xmp barrier\n}\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: barrier: .*rank 1")
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
