@@ -22,6 +22,8 @@ constexpr const char* help =
     "Options of its own; all others are the C compiler's (-O2, -g, -c, -D, -I, -l ...):\n"
     "  --emit          Writes what was made of a source, to standard output or to -o\n"
     "  --acc cpu       Where compute regions run\n"
+    "  -findex=global  Subscripts without a loop variable count from the array's beginning, and not, as\n"
+    "                  with -findex=omni, from the rank's part\n"
     "  --no-openmp     Leaves the lines for OpenMP away\n"
     "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"
     "\n"
@@ -82,7 +84,7 @@ class Driver {
     }
     const Program program = analyse_all(std::move(tokens), std::move(directives), faults);
     const Objects& objects = objects_;
-    return translate(preprocessed.text, program, objects, faults);
+    return translate(preprocessed.text, program, objects, {options_.local_indices}, faults);
   }
 
   Program analyse_all(std::vector<Token> tokens, std::vector<std::optional<Directive>> directives, std::vector<Fault>& faults) {

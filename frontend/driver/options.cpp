@@ -61,6 +61,8 @@ class Parser {
       device(value());
     } else if (w.starts_with("--acc=")) {
       device(w.substr(6));
+    } else if (w == "-findex=global" || w == "-findex=omni") {
+      options_.local_indices = w == "-findex=omni";
     } else if (w == "--no-openmp") {
       options_.openmp = false;
     } else if (w == "-xacc" || w == "-omp" || w == "--openmp") {

@@ -15,6 +15,7 @@ struct Options {
   std::vector<std::string> link;          // objects, -l, -L
   std::string output;
   bool openmp = true;
+  bool local_indices = true;
 };
 
 // Throws Fault for what it does not know of its own options; the compiler's are passed on.

@@ -41,7 +41,7 @@ bool Emitter::declare(int pragma, const Scope& scope) {
     made = declare(*d, scope, directive);
   else if (std::holds_alternative<AlignDirective>(body) || std::holds_alternative<ShadowDirective>(body))
     made = declare_arrays(pragma, directive);
-  else
+  else if (!std::holds_alternative<StaticDescDirective>(body))
     return false;
   if (scope.is_file)
     set_up_ += " " + made.statement;

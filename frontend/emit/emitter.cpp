@@ -48,6 +48,7 @@ Translated Emitter::run() {
     });
   }
   for (const Declaration* declaration : program_.file_declarations) guarded([&] { replace_declaration(*declaration, true); });
+  agree_with_definitions();
   for (const Function& f : program_.functions) function(f);
   guarded([&] { rewrite_names(); });
   return {edits_.apply() + set_up_at_start(), std::move(warnings_)};
@@ -57,6 +58,19 @@ std::string Emitter::set_up_at_start() const {
   if (set_up_.empty()) return "";
   return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
          "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { xacc_register(xacc_set_up); }\n";
+}
+
+// Programs for lenient compilers have prototypes with other parameters than the definition. These are right.
+void Emitter::agree_with_definitions() {
+  for (const Function& f : program_.functions) {
+    const std::string parameters = text_of(f.symbol->parameters);
+    for (const Declaration* declaration : program_.file_declarations)
+      for (const Symbol* symbol : declaration->symbols) {
+        if (symbol->kind != Symbol::Kind::function || symbol->name != f.symbol->name || symbol->parameters.empty()) continue;
+        if (token(symbol->token).system || text_of(symbol->parameters) == parameters) continue;
+        edits_.replace(token(symbol->parameters.first).begin, token(symbol->parameters.last - 1).end, parameters);
+      }
+  }
 }
 
 void Emitter::function(const Function& function) {
@@ -119,8 +133,8 @@ void Emitter::constructs(const Statement& s) {
   resident_ = std::move(resident);
 }
 
-Translated translate(const std::string& text, const Program& program, const Objects& objects, std::vector<Fault>& faults) {
-  return Emitter(text, program, objects, faults).run();
+Translated translate(const std::string& text, const Program& program, const Objects& objects, const Choices& choices, std::vector<Fault>& faults) {
+  return Emitter(text, program, objects, choices, faults).run();
 }
 
 }  // namespace tca::xacc

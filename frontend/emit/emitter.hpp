@@ -12,8 +12,9 @@ namespace tca::xacc {
 
 class Emitter {
  public:
-  Emitter(const std::string& text, const Program& program, const Objects& objects, std::vector<Fault>& faults)
-      : program_(program), objects_(objects), faults_(faults), text_(text), edits_(text) {}
+  Emitter(const std::string& text, const Program& program, const Objects& objects, const Choices& choices,
+          std::vector<Fault>& faults)
+      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text) {}
 
   Translated run();
 
@@ -24,6 +25,7 @@ class Emitter {
   void constructs(const Statement& statement);
   void standalone(const Statement& statement);
   std::string set_up_at_start() const;
+  void agree_with_definitions();
   // What is wrong with one directive does not keep others from being looked at.
   template <class Body>
   void guarded(const Body& body) {
@@ -83,6 +85,7 @@ class Emitter {
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
   std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
   void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips, std::set<std::string>& seen);
+  void count_locally(Range tokens, const std::map<std::string, Clip>& clips);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
   std::string hoist(Range tokens);
@@ -115,6 +118,7 @@ class Emitter {
 
   const Program& program_;
   const Objects& objects_;
+  const Choices& choices_;
   std::vector<Fault>& faults_;
   std::vector<Fault> warnings_;
   std::string_view text_;

@@ -50,6 +50,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }
   open += hoist(s.tokens);
+  if (!found.empty() && choices_.local_indices) count_locally(s.tokens, found);
   std::set<std::string> seen;
   if (!found.empty()) clip_loops(s, found, seen);
   for (const auto& [index, clip] : found)
@@ -159,6 +160,36 @@ Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
   }
   if (down != h.down) throw fault;
   return h;
+}
+
+// A subscript of a distributed dimension that has none of the loop's variables counts from this rank's part.
+void Emitter::count_locally(Range tokens, const std::map<std::string, Clip>& clips) {
+  for (std::size_t i = tokens.first; i < tokens.last; ++i) {
+    const Symbol* symbol = program_.uses[i];
+    if (!symbol || !symbol->array || !hoisted(i, symbol)) continue;
+    const Array& array = *symbol->array;
+    std::size_t at = i + 1;
+    for (std::size_t d = 0; d < array.rank && token(at).is("["); ++d) {
+      const std::size_t first = ++at;
+      bool counts = false;
+      for (int depth = 1; at < tokens.last; ++at) {
+        depth += token(at).is("[") ? 1 : token(at).is("]") ? -1 : 0;
+        if (depth == 0) break;
+        counts = counts || clips.contains(std::string(token(at).text));
+      }
+      const int t = array.template_dims[d];
+      if (counts || t < 0 || array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
+        ++at;
+        continue;
+      }
+      Place place = program_.place(i);
+      warn({place, "the subscript `" + text_of({first, at}) + "` of `" + std::string(symbol->name) + "` has none of the loop's variables: it counts from this rank's part",
+            "-findex=global makes it count from the array's beginning"});
+      edits_.insert(token(first).begin, "(");
+      edits_.insert(token(at - 1).end, ") + " + array.with->c() + ".dim[" + std::to_string(t) + "].begin - (" + array.offsets[d] + ")");
+      ++at;
+    }
+  }
 }
 
 // for (i = FIRST; i < END; i++) goes over what FIRST..END and this rank have in common.

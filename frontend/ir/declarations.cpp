@@ -90,13 +90,15 @@ Reader::Specifiers Reader::read_specifiers() {
 void Reader::read_suffixes(Symbol& symbol) {
   for (;;) {
     skip_attributes();
-    if (now().is("["))
-      symbol.dims.push_back(read_brackets());
-    else if (now().is("(") && symbol.parameters.empty())
+    if (now().is("[")) {
+      Range size = read_brackets();  // without the qualifiers of a parameter, [restrict n]
+      while (!size.empty() && (qualifier(tokens_[size.first]) || tokens_[size.first].is("static"))) ++size.first;
+      symbol.dims.push_back(size);
+    } else if (now().is("(") && symbol.parameters.empty()) {
       symbol.parameters = read_brackets();
-    else if (now().is("("))
+    } else if (now().is("(")) {
       read_brackets();
-    else if (now().is(":") && now(1).is("[")) {
+    } else if (now().is(":") && now(1).is("[")) {
       ++at_;
       while (now().is("[")) symbol.codims.push_back(read_brackets());
     } else {

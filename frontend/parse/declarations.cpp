@@ -105,6 +105,12 @@ DirectiveBody parse_coarray(Cursor& at) {
   return d;
 }
 
+DirectiveBody parse_static_desc(Cursor& at) {
+  at.expect(":");
+  at.expect(":");
+  return StaticDescDirective{parse_names(at, "the name of an array")};
+}
+
 DirectiveBody parse_image(Cursor& at) {
   at.expect("(");
   ImageDirective d{at.name("the name of nodes")};

@@ -179,6 +179,10 @@ struct CoarrayDirective {
   std::vector<Name> variables;
   std::vector<Expr> codimensions;
 };
+// Descriptors that live as long as the program, which they may do anyway.
+struct StaticDescDirective {
+  std::vector<Name> arrays;
+};
 struct ImageDirective {
   Name nodes;
 };
@@ -206,7 +210,7 @@ using DirectiveBody =
     std::variant<NodesDirective, TemplateDirective, TemplateFixDirective, DistributeDirective, AlignDirective,
                  ShadowDirective, LoopDirective, ArrayDirective, TaskDirective, TasksDirective, ReflectDirective,
                  GmoveDirective, BarrierDirective, ReductionDirective, BcastDirective, WaitAsyncDirective,
-                 PostDirective, WaitDirective, LockDirective, CoarrayDirective, ImageDirective, AccDirective>;
+                 PostDirective, WaitDirective, LockDirective, CoarrayDirective, ImageDirective, StaticDescDirective, AccDirective>;
 
 struct Directive {
   std::string name;  // "reflect", "acc data": for messages

@@ -13,6 +13,7 @@ DirectiveBody parse_align(Cursor& at);
 DirectiveBody parse_shadow(Cursor& at);
 DirectiveBody parse_coarray(Cursor& at);
 DirectiveBody parse_image(Cursor& at);
+DirectiveBody parse_static_desc(Cursor& at);
 DirectiveBody parse_loop(Cursor& at);
 DirectiveBody parse_array(Cursor& at);
 DirectiveBody parse_task(Cursor& at);

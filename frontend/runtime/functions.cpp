@@ -70,14 +70,8 @@ int xmp_array_ubound(void* array, int dim, int* bound) {
   return set(d, bound, d ? d->size - 1 : 0);
 }
 size_t xmp_array_type_size(void* array) { return static_cast<const xacc_array*>(array)->layout->element_bytes; }
-int xmp_array_gcllbound(void* array, int dim, int* bound) {
-  const bool there = dimension(array, dim);
-  return set(there, bound, there ? owned(array, dim).begin : 0);
-}
-int xmp_array_gclubound(void* array, int dim, int* bound) {
-  const bool there = dimension(array, dim);
-  return set(there, bound, there ? owned(array, dim).end - 1 : 0);
-}
+int xmp_array_gcllbound(void* array, int dim) { return dimension(array, dim) ? static_cast<int>(owned(array, dim).begin) : -1; }
+int xmp_array_gclubound(void* array, int dim) { return dimension(array, dim) ? static_cast<int>(owned(array, dim).end - 1) : -1; }
 int xmp_array_lshadow(void* array, int dim, int* width) {
   const auto* d = dimension(array, dim);
   return set(d, width, d ? d->align.shadow_low : 0);

@@ -68,9 +68,7 @@ int a[17];
 #pragma xmp align a[i] with t[i]
 #pragma xmp shadow a[2:1]
 int main(void) {
-  int low, high;
-  xmp_array_gcllbound(xmp_desc_of(a), 1, &low);
-  xmp_array_gclubound(xmp_desc_of(a), 1, &high);
+  int low = xmp_array_gcllbound(xmp_desc_of(a), 1), high = xmp_array_gclubound(xmp_desc_of(a), 1);
 #pragma xmp loop on t[i]
   for (int i = 0; i < 17; i++) a[i] = 100 + i;
 #pragma xmp """ + kind + """
@@ -88,18 +86,14 @@ int a[8][8];
 #pragma xmp align a[i][j] with t[i][j]
 #pragma xmp shadow a[2][2]
 static void fill(int ghosts) {
-  int i0, j0;
-  xmp_array_gcllbound(xmp_desc_of(a), 1, &i0);
-  xmp_array_gcllbound(xmp_desc_of(a), 2, &j0);
+  int i0 = xmp_array_gcllbound(xmp_desc_of(a), 1), j0 = xmp_array_gcllbound(xmp_desc_of(a), 2);
   for (int i = i0 - 2; i < i0 + 6; i++) for (int j = j0 - 2; j < j0 + 6; j++) a[i][j] = ghosts;
 #pragma xmp loop (i, j) on t[i][j]
   for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) a[i][j] = 10 * i + j;
 #pragma xmp barrier
 }
 int main(void) {
-  int i0, j0;
-  xmp_array_gcllbound(xmp_desc_of(a), 1, &i0);
-  xmp_array_gcllbound(xmp_desc_of(a), 2, &j0);
+  int i0 = xmp_array_gcllbound(xmp_desc_of(a), 1), j0 = xmp_array_gcllbound(xmp_desc_of(a), 2);
   int di = i0 ? -1 : 4, dj = j0 ? -1 : 4;
   fill(-1);
 #pragma xmp reflect (a) width(1, 1)

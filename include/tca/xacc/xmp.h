@@ -35,8 +35,8 @@ int xmp_array_lbound(void* array, int dim, int* bound);
 int xmp_array_ubound(void* array, int dim, int* bound);
 size_t xmp_array_type_size(void* array);
 /// The first and last index that this rank owns; dimensions count from 1.
-int xmp_array_gcllbound(void* array, int dim, int* bound);
-int xmp_array_gclubound(void* array, int dim, int* bound);
+int xmp_array_gcllbound(void* array, int dim);
+int xmp_array_gclubound(void* array, int dim);
 int xmp_array_lshadow(void* array, int dim, int* width);
 int xmp_array_ushadow(void* array, int dim, int* width);
 /// Where this rank lies in nodes, by dimension, from 1.
