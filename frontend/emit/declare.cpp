@@ -16,7 +16,7 @@ std::string bounds_of(const std::vector<Bound>& bounds, Form form) {
     if (!bound.extent)
       values.emplace_back("-1");
     else
-      values.push_back(bound.low ? braced(bound.extent.text) + " - " + low + " + 1" : braced(bound.extent.text));
+      values.push_back(bound.low && form == Form::round ? braced(bound.extent.text) + " - " + low + " + 1" : braced(bound.extent.text));
   }
   return numbers(values);
 }
@@ -69,27 +69,32 @@ Emitter::Declared Emitter::declare(const TemplateDirective& d, const Scope& scop
 
 Emitter::Declared Emitter::declare(const TemplateFixDirective& d, const Scope& scope, const Directive& directive) const {
   const Template& t = find_template(scope, d.name);
-  if (!d.formats.empty()) throw Fault{directive.place, "distributions in template_fix are not translated yet", "give them in `distribute`"};
-  if (d.bounds.size() != t.directive->bounds.size()) throw Fault{d.name.place, "template `" + t.name + "` has another number of dimensions"};
-  return {"", "xacc_template_fix(&" + t.c() + ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");"};
+  if (!d.bounds.empty() && d.bounds.size() != t.directive->bounds.size()) throw Fault{d.name.place, "template `" + t.name + "` has another number of dimensions"};
+  std::string text = d.bounds.empty() ? "" : "xacc_template_fix(&" + t.c() + ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");";
+  if (d.formats.empty()) return {"", text};
+  if (!t.onto) throw Fault{d.name.place, "template `" + t.name + "` is not distributed yet", "put #pragma xmp distribute in front of this"};
+  return {"", text + " " + distribution(t, d.formats, directive)};
 }
 
 Emitter::Declared Emitter::declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const {
-  const Template& t = find_template(scope, d.name);
+  return {"", distribution(find_template(scope, d.name), d.formats, directive)};
+}
+
+std::string Emitter::distribution(const Template& t, const std::vector<Format>& given, const Directive& directive) const {
   std::vector<std::string> formats;
   std::string sizes;
   bool listed = false;
-  for (const Format& format : d.formats) {
+  for (const Format& format : given) {
     static constexpr const char* names[] = {"XACC_NONE", "XACC_BLOCK", "XACC_CYCLIC", "XACC_GBLOCK"};
     const bool list = format.kind == Format::Kind::gblock;
-    if (list && format.argument.text == "*") throw Fault{format.place, "gblock(*) is not translated yet", "give the array with the sizes"};
+    const bool open = list && format.argument.text == "*";  // template_fix will say
     formats.emplace_back(names[static_cast<int>(format.kind)]);
     formats.push_back(format.argument && !list ? braced(format.argument.text) : "0");
-    sizes += (sizes.empty() ? "" : ", ") + (list ? format.argument.text : std::string("0"));
+    sizes += (sizes.empty() ? "" : ", ") + (list && !open ? format.argument.text : std::string("0"));
     listed = listed || list;
   }
-  return {"", "xacc_distribute(&" + t.c() + ", &" + t.onto->c() + ", " + numbers(formats) + ", " +
-                  (listed ? "(const int* const[]){" + sizes + "}" : "0") + ", " + place_of(directive) + ");"};
+  return "xacc_distribute(&" + t.c() + ", &" + t.onto->c() + ", " + numbers(formats) + ", " +
+                  (listed ? "(const int* const[]){" + sizes + "}" : "0") + ", " + place_of(directive) + ");";
 }
 
 Emitter::Declared Emitter::declare_arrays(int pragma, const Directive& directive) const {

@@ -46,6 +46,7 @@ class Emitter {
   Declared declare(const TemplateDirective& d, const Scope& scope, const Directive& directive) const;
   Declared declare(const TemplateFixDirective& d, const Scope& scope, const Directive& directive) const;
   Declared declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const;
+  std::string distribution(const Template& t, const std::vector<Format>& formats, const Directive& directive) const;
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
   void replace_declaration(const Declaration& declaration, bool file);
@@ -80,6 +81,7 @@ class Emitter {
   struct Clip {
     std::string begin, end;  // what this rank has, in the loop variable's own numbers
     std::string low = {}, high = {};  // how far the loop goes beyond its bounds
+    std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
@@ -103,6 +105,7 @@ class Emitter {
   // names.cpp: what stands for distributed arrays in expressions.
   void rewrite_names();
   void rewrite_name(std::size_t token);
+  void rewrite_cyclic(std::size_t token);
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
   std::string element_type(const Symbol& symbol) const;

@@ -56,6 +56,8 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
   for (const auto& [index, clip] : found)
     if (!seen.contains(index))
       throw Fault{place, "there is no loop over `" + index + "` behind this", "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  for (const auto& [index, clip] : found)
+    if (!clip.next.empty()) openmp_line.clear();  // OpenMP's loops have a constant step
   const Token& last = token(program_.pragma_tokens[static_cast<std::size_t>(pragmas.back())]);
   if (!openmp_line.empty()) open += "\n" + openmp_line + "\n# " + std::to_string(last.line + 1) + " " + quoted(last.file);
   replace_pragma(pragmas.back(), open);
@@ -85,8 +87,6 @@ std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<
     const auto [index, offset] = split_index(s.base.text);
     if (index.empty() || !listed(d.indices, index) || std::isdigit(static_cast<unsigned char>(index[0])) != 0)
       throw Fault{s.base.place, "`" + s.base.text + "` is none of the loop's variables", "write a loop variable, with a constant added at most, or `*`"};
-    if (t && t->distribute && t->distribute->formats[k].kind == Format::Kind::cyclic)
-      throw Fault{d.on.name.place, "loops over cyclic distributions are not translated yet"};
     const std::string dim = std::to_string(k);
     const std::string shift = offset.empty() ? "" : " - (0" + offset + ")";
     const std::string own = t ? t->c() + ".dim[" + dim + "]." : "";
@@ -98,6 +98,7 @@ std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<
     if (width && width->marked) clip.low = below, clip.high = above;
     text += " const int64_t " + clip.begin + " = " + (t ? own + "begin" : nodes->c() + ".at[" + dim + "]" + one) + shift + below + ", " +
             clip.end + " = " + (t ? own + "end" : nodes->c() + ".at[" + dim + "]" + one + " + " + nodes->c() + ".inside") + shift + above + ";";
+    if (t && t->cyclic(static_cast<int>(k))) clip.next = "xacc_next(&" + t->c() + ".dim[" + dim + "], 0" + offset;
     found[index] = clip;
   }
   return text;
@@ -178,7 +179,7 @@ void Emitter::count_locally(Range tokens, const std::map<std::string, Clip>& cli
         counts = counts || clips.contains(std::string(token(at).text));
       }
       const int t = array.template_dims[d];
-      if (counts || t < 0 || array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
+      if (counts || t < 0 || array.with->cyclic(t) || array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
         ++at;
         continue;
       }
@@ -193,11 +194,18 @@ void Emitter::count_locally(Range tokens, const std::map<std::string, Clip>& cli
 }
 
 // for (i = FIRST; i < END; i++) goes over what FIRST..END and this rank have in common.
-void Emitter::clip_loop(const Statement&, const Header& h, const Clip& clip) {
+void Emitter::clip_loop(const Statement& loop, const Header& h, const Clip& clip) {
   const auto wrap = [this](Range tokens, const std::string& before, const std::string& behind) {
     edits_.insert(token(tokens.first).begin, before);
     edits_.insert(token(tokens.last - 1).end, behind);
   };
+  if (!clip.next.empty()) {
+    if (h.down) throw Fault{program_.place(loop.tokens.first), "a loop over a cyclic distribution counts upwards", "write it with i++ or i += STEP"};
+    const std::string variable(h.variable);
+    wrap(h.from, clip.next + ", ", ", " + h.step + ")");
+    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end, variable + " = " + clip.next + ", " + variable + " + " + h.step + ", " + h.step + ")");
+    return;
+  }
   const bool inclusive = h.relation == "<=" || h.relation == ">=";
   if (!h.down) {
     wrap(h.from, "xacc_first((", ")" + clip.low + ", " + clip.begin + ", " + h.step + ")");

@@ -17,11 +17,31 @@ bool Emitter::hoisted(std::size_t at, const Symbol* symbol) const {
 }
 
 // A subscript counts from the array's origin, so it stays as it is; without one the array is its own memory.
+// Of cyclic dimensions a rank has every so many elements, one behind the other: subscripts are looked up.
+void Emitter::rewrite_cyclic(std::size_t at) {
+  const Array& array = *program_.uses[at]->array;
+  std::size_t open = at + 1;
+  for (std::size_t d = 0; d < array.rank && token(open).is("["); ++d) {
+    std::size_t close = open;
+    for (int depth = 0; close + 1 < program_.tokens.size(); ++close) {
+      depth += token(close).is("[") ? 1 : token(close).is("]") ? -1 : 0;
+      if (depth == 0) break;
+    }
+    const int t = array.template_dims[d];
+    if (array.with->cyclic(t)) {
+      edits_.insert(token(open).end, "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (");
+      edits_.insert(token(close).begin, "))");
+    }
+    open = close + 1;
+  }
+}
+
 void Emitter::rewrite_name(std::size_t at) {
   const Symbol* symbol = program_.uses[at];
   const Array& array = *symbol->array;
   const auto replace = [&](const std::string& text) { edits_.replace(token(at).begin, token(at).end, text); };
   if (token(at + 1).is("[")) {
+    rewrite_cyclic(at);
     if (!hoisted(at, symbol)) replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
     return;
   }

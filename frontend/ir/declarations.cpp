@@ -96,6 +96,9 @@ void Reader::read_suffixes(Symbol& symbol) {
       symbol.dims.push_back(size);
     } else if (now().is("(") && symbol.parameters.empty()) {
       symbol.parameters = read_brackets();
+      // Parameters are no uses of what has the same name outside.
+      std::fill(program_.uses.begin() + static_cast<std::ptrdiff_t>(symbol.parameters.first),
+                program_.uses.begin() + static_cast<std::ptrdiff_t>(symbol.parameters.last), nullptr);
     } else if (now().is("(")) {
       read_brackets();
     } else if (now().is(":") && now(1).is("[")) {

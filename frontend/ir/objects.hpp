@@ -24,6 +24,9 @@ struct Template {
   Nodes* onto = nullptr;
   std::vector<int> node_dims = {};  // of each dimension: -1 where it is not distributed
   bool file = false;
+  bool cyclic(int dim) const {
+    return dim >= 0 && distribute && distribute->formats[static_cast<std::size_t>(dim)].kind == Format::Kind::cyclic;
+  }
   std::string c() const { return "xacc_template_" + name; }
 };
 

@@ -48,7 +48,7 @@ struct Ref {
 };
 
 struct Bound {
-  Expr low = {};     // of round brackets, where it is not 1
+  Expr low = {};     // where it is given
   Expr extent = {};  // length or last; empty where it is left open, `*` or `:`
 };
 

@@ -94,14 +94,14 @@ Format parse_format(Cursor& at) {
   return format;
 }
 
-Bound parse_bound(Cursor& at, Form form) {
+Bound parse_bound(Cursor& at) {
   Bound bound;
   if ((at.at("*") || at.at(":")) && (at.peek(1).is("]") || at.peek(1).is(")") || at.peek(1).is(","))) {
     at.expect(at.peek().text);
     return bound;
   }
   bound.extent = at.expression(",:");
-  if (form == Form::round && at.accept(":")) {
+  if (at.accept(":")) {
     bound.low = bound.extent;
     bound.extent = at.expression(",");
   }
@@ -122,7 +122,7 @@ std::vector<Format> parse_formats(Cursor& at, Form* form) {
 std::vector<Bound> parse_bounds(Cursor& at, Form* form) {
   std::vector<Bound> bounds;
   bool found = false;
-  *form = at.list(&found, [&](Form f) { bounds.push_back(parse_bound(at, f)); });
+  *form = at.list(&found, [&](Form) { bounds.push_back(parse_bound(at)); });
   if (!found) at.fail("a size for each dimension is missing, such as [4] or (4)");
   return in_c_order(std::move(bounds), *form);
 }

@@ -10,6 +10,9 @@ using namespace tca::xacc;
 Span xacc_layout::owned(std::size_t d, const int* at) const {
   const xacc_dimension& dim = dims[d];
   if (dim.node_dim < 0) return {0, dim.size};
+  // Of a cyclic dimension all nodes have as many slots, filled or not.
+  const xacc_split& split = on->dim[dim.align.template_dim];
+  if (split.format == XACC_CYCLIC) return {0, (split.size + split.stride - 1) / split.stride * split.width};
   const Span part = part_of(on->dim[dim.align.template_dim], at[dim.node_dim], dim.parts);
   const Span own{std::max<std::int64_t>(part.begin - dim.align.offset, 0), std::min(part.end - dim.align.offset, dim.size)};
   return own.size() > 0 ? own : Span{std::min(own.begin, dim.size), std::min(own.begin, dim.size)};
@@ -90,6 +93,8 @@ void set_sizes(xacc_layout& layout, const std::int64_t* extents) {
     if (dim.size < 0) refuse(layout.name + ": the size of dimension " + std::to_string(d) + " is not known");
     dim.node_dim = split ? split->node_dim : -1;
     dim.parts = dim.node_dim >= 0 ? layout.on->nodes->size[dim.node_dim] : 1;
+    if (split && split->format == XACC_CYCLIC && (dim.align.shadow_low || dim.align.shadow_high))
+      refuse(layout.name + ": dimension " + std::to_string(d) + " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away");
     if (dim.align.shadow_low == xacc_rest) refuse(layout.name + ": full shadows are not there yet");
   }
   check_fit(layout);

@@ -19,6 +19,9 @@ Box intersection(const Box& a, const Box& b) {
 
 Side::Side(const xacc_section& section) : section_(&section) {
   for (int i = 0; i < section.dims; ++i) {
+    const xacc_layout* layout = section.array ? section.array->layout : nullptr;
+    if (layout && layout->dims[static_cast<std::size_t>(i)].node_dim >= 0 && layout->on->dim[layout->dims[static_cast<std::size_t>(i)].align.template_dim].format == XACC_CYCLIC)
+      refuse("gmove: " + layout->name + " is cyclic, which gmove does not move yet");
     const auto d = static_cast<std::size_t>(i);
     const std::int64_t size = section.array ? section.array->layout->dims[d].size : section.extent[i];
     const std::int64_t step = section.step[i], base = section.base[i] == xacc_rest ? 0 : section.base[i];

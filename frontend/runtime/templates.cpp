@@ -35,7 +35,7 @@ void share_out(xacc_template& t) {
   if (!t.nodes) return;
   for (int d = 0; d < t.dims; ++d) {
     xacc_split& split = t.dim[d];
-    if (split.size < 0) continue;  // to be fixed
+    if (split.size < 0 || (split.format == XACC_GBLOCK && !split.bounds)) continue;  // to be fixed
     if (split.node_dim >= 0 && split.format != XACC_GBLOCK) set_width(t, split, split.format == XACC_BLOCK ? split.stride : split.width);
     find_own(split, *t.nodes);
   }
@@ -111,7 +111,7 @@ void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* f
       split.node_dim = split.format == XACC_NONE ? -1 : node_dim++;
       // The width as given is kept where the size may still change: of blocks in `stride`, which they have not.
       (split.format == XACC_BLOCK ? split.stride : split.width) = formats[2 * d + 1];
-      if (split.format == XACC_GBLOCK) split.bounds = bounds_of(*t, split, sizes[d]);
+      if (split.format == XACC_GBLOCK && sizes[d]) split.bounds = bounds_of(*t, split, sizes[d]);
     }
     share_out(*t);
   });

@@ -171,6 +171,21 @@ void xacc_update(const xacc_item* items, int count, const xacc_place* at);
 /// Bytes of this rank's part.
 size_t xacc_bytes(const xacc_array* a);
 
+/// Where the element at an index of a cyclic dimension is among those that its node has.
+static inline int64_t xacc_slot(const xacc_split* split, int64_t index) {
+  return (index - split->low) / split->stride * split->width + (index - split->low) % split->width;
+}
+/// The first of `from`, `from` + `step`, ... at which this rank has index `offset` + i of a cyclic dimension.
+static inline int64_t xacc_next(const xacc_split* split, int64_t offset, int64_t from, int64_t step) {
+  if (split->begin >= split->end) return INT32_MAX;
+  for (;;) {
+    int64_t at = (from + offset - split->begin) % split->stride;
+    if (at < 0) at += split->stride;
+    if (at < split->width || from + offset >= split->end) return from;
+    from += (split->stride - at + step - 1) / step * step;
+  }
+}
+
 static inline int64_t xacc_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t xacc_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /// The first of `from`, `from` + `step`, ... that is not below `low`, for positive steps.
