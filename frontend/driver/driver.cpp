@@ -24,6 +24,8 @@ constexpr const char* help =
     "  --acc cpu       Where compute regions run\n"
     "  -findex=global  Subscripts without a loop variable count from the array's beginning, and not, as\n"
     "                  with -findex=omni, from the rank's part\n"
+    "  -fcheck         Ends the program at a subscript that a rank has no element for, and says who has it\n"
+    "  --explain       Has the program print the puts of every reflect when it first runs\n"
     "  --no-openmp     Leaves the lines for OpenMP away\n"
     "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"
     "\n"
@@ -57,7 +59,8 @@ class Driver {
     } catch (const Fault& fault) {
       faults.push_back(fault);
     }
-    std::stable_sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) { return a.place.line < b.place.line; });
+    std::stable_sort(faults.begin(), faults.end(),
+                     [](const Fault& a, const Fault& b) { return a.place.line < b.place.line; });
     for (const Fault& warning : translated.warnings) print(files_, Severity::warning, warning);
     for (const Fault& fault : faults) print(files_, Severity::error, fault);
     if (!faults.empty()) return false;
@@ -68,8 +71,9 @@ class Driver {
     if (access(source.c_str(), R_OK) != 0) throw Fault{{}, "there is no file " + source};
     std::vector<std::string> command{options_.compiler};
     command.insert(command.end(), options_.preprocessor.begin(), options_.preprocessor.end());
-    command.insert(command.end(), {"-I" + home_.include, "-I" + home_.include + "/tca/xacc", "-include", "tca/xacc/runtime.h",
-                                   "-D_XCALABLEMP=201701", "-D_XCALABLEACC=201701", "-D_OPENACC=201111"});
+    command.insert(command.end(), {"-I" + home_.include, "-I" + home_.include + "/tca/xacc", "-include",
+                                   "tca/xacc/runtime.h", "-D_XCALABLEMP=201701", "-D_XCALABLEACC=201701",
+                                   "-D_OPENACC=201111"});
     const Preprocessed preprocessed = preprocess(command, source);
     std::vector<std::optional<Directive>> directives;
     std::vector<Token> tokens = split(preprocessed.text, files_);
@@ -77,17 +81,20 @@ class Driver {
       if (token.pragma < 0) continue;
       directives.emplace_back();
       try {
-        directives.back() = parse_directive(preprocessed.pragmas.at(static_cast<std::size_t>(token.pragma)), {token.file, token.line, 0}, files_);
+        directives.back() = parse_directive(preprocessed.pragmas.at(static_cast<std::size_t>(token.pragma)),
+                                            {token.file, token.line, 0}, files_);
       } catch (const Fault& fault) {
         faults.push_back(fault);
       }
     }
     const Program program = analyse_all(std::move(tokens), std::move(directives), faults);
     const Objects& objects = objects_;
-    return translate(preprocessed.text, program, objects, {options_.local_indices}, faults);
+    return translate(preprocessed.text, program, objects,
+                     {options_.local_indices, options_.check, options_.explain}, faults);
   }
 
-  Program analyse_all(std::vector<Token> tokens, std::vector<std::optional<Directive>> directives, std::vector<Fault>& faults) {
+  Program analyse_all(std::vector<Token> tokens, std::vector<std::optional<Directive>> directives,
+                      std::vector<Fault>& faults) {
     Program program = analyse(std::move(tokens), std::move(directives));
     objects_ = resolve(program, faults);
     return program;
@@ -104,12 +111,17 @@ class Driver {
       return written;
     }
     const bool ends = stage == Options::Stage::object || stage == Options::Stage::assembly;
-    std::string object = !ends || options_.output.empty() ? stem + (stage == Options::Stage::assembly ? ".s" : ".o") : options_.output;
-    if (!ends) object = scratch(".o"), options_.link.insert(options_.link.begin() + static_cast<std::ptrdiff_t>(objects_made_++), object);
+    std::string object = !ends || options_.output.empty()
+                             ? stem + (stage == Options::Stage::assembly ? ".s" : ".o")
+                             : options_.output;
+    if (!ends)
+      object = scratch(".o"),
+      options_.link.insert(options_.link.begin() + static_cast<std::ptrdiff_t>(objects_made_++), object);
     std::vector<std::string> command{options_.compiler};
     command.insert(command.end(), options_.compile.begin(), options_.compile.end());
     if (options_.openmp) command.emplace_back("-fopenmp");
-    command.insert(command.end(), {stage == Options::Stage::assembly ? "-S" : "-c", "-x", "cpp-output", "-", "-o", object});
+    command.insert(command.end(),
+                   {stage == Options::Stage::assembly ? "-S" : "-c", "-x", "cpp-output", "-", "-o", object});
     return run_command(command, text, nullptr) == 0;
   }
 
@@ -126,7 +138,8 @@ class Driver {
   }
 
   std::string scratch(const std::string& suffix) {
-    scratch_.push_back("/tmp/tca-xacc-" + std::to_string(getpid()) + "-" + std::to_string(scratch_.size()) + suffix);
+    scratch_.push_back("/tmp/tca-xacc-" + std::to_string(getpid()) + "-" + std::to_string(scratch_.size()) +
+                       suffix);
     return scratch_.back();
   }
 
@@ -147,9 +160,12 @@ int run(const std::vector<std::string>& words, const Home& home) {
   }
   Files none;
   try {
-    if (words[0] != "cc" && words[0] != "check") throw Fault{{}, "there is no command `" + words[0] + "`", "there are cc and check; see tca xacc --help"};
+    if (words[0] != "cc" && words[0] != "check")
+      throw Fault{
+          {}, "there is no command `" + words[0] + "`", "there are cc and check; see tca xacc --help"};
     const bool check = words[0] == "check";
-    Options options = parse_options({words.begin() + 1, words.end()}, check ? Options::Stage::check : Options::Stage::link);
+    Options options =
+        parse_options({words.begin() + 1, words.end()}, check ? Options::Stage::check : Options::Stage::link);
     if (check) options.stage = Options::Stage::check;
     return Driver(std::move(options), home).run();
   } catch (const Fault& fault) {

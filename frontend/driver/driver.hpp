@@ -8,8 +8,8 @@ namespace tca::xacc {
 
 // Where the headers and libraries of OpenTCA are that a translated program needs.
 struct Home {
-  std::string include;             // holds tca/xacc/runtime.h
-  std::vector<std::string> link;   // what a program is linked with
+  std::string include;            // holds tca/xacc/runtime.h
+  std::vector<std::string> link;  // what a program is linked with
 };
 
 // Runs `tca xacc` with what stands behind it: cc, check or --help. Returns the exit code.

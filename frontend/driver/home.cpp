@@ -37,9 +37,11 @@ std::string program_folder() {
 
 Home find_home() {
   const std::string prefix = program_folder() + "/..";
-  if (access((prefix + "/include/tca/xacc/runtime.h").c_str(), R_OK) != 0) return {OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_LINK)};
+  if (access((prefix + "/include/tca/xacc/runtime.h").c_str(), R_OK) != 0)
+    return {OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_LINK)};
   const std::string libraries = prefix + "/" + OPENTCA_XACC_LIBDIR;
-  Home home{prefix + "/include", {"-L" + libraries, "-Wl,-rpath," + libraries, "-lopentca_xacc", "-lopentca"}};
+  Home home{prefix + "/include",
+            {"-L" + libraries, "-Wl,-rpath," + libraries, "-lopentca_xacc", "-lopentca"}};
   for (const std::string& word : words_of(OPENTCA_XACC_LINK))
     if (word.starts_with("-l")) home.link.push_back(word);
   return home;

@@ -11,12 +11,15 @@ namespace {
 
 // Options whose value is the next word.
 bool takes_value(const std::string& word) {
-  static const std::set<std::string> known{"-D", "-I", "-U", "-include", "-isystem", "-iquote", "-imacros", "-L", "-l", "-Xlinker", "-x", "-MF", "-MT"};
+  static const std::set<std::string> known{"-D",      "-I",       "-U", "-include", "-isystem",
+                                           "-iquote", "-imacros", "-L", "-l",       "-Xlinker",
+                                           "-x",      "-MF",      "-MT"};
   return known.contains(word);
 }
 
 bool for_preprocessor(std::string_view word) {
-  for (const std::string_view begin : {"-D", "-I", "-U", "-include", "-isystem", "-iquote", "-imacros", "-std=", "-ansi", "-f", "-m", "-O", "-pthread"})
+  for (const std::string_view begin : {"-D", "-I", "-U", "-include", "-isystem", "-iquote", "-imacros",
+                                       "-std=", "-ansi", "-f", "-m", "-O", "-pthread"})
     if (word.starts_with(begin)) return true;
   return false;
 }
@@ -39,7 +42,9 @@ class Parser {
     if (options_.sources.empty() && (options_.link.empty() || options_.stage != Options::Stage::link))
       throw Fault{{}, "there is no source", "give C files, such as tca xacc cc -O2 heat.c -o heat"};
     if (!options_.output.empty() && options_.sources.size() > 1 && options_.stage != Options::Stage::link)
-      throw Fault{{}, "-o names one file, and there are " + std::to_string(options_.sources.size()) + " sources", "leave -o away"};
+      throw Fault{{},
+                  "-o names one file, and there are " + std::to_string(options_.sources.size()) + " sources",
+                  "leave -o away"};
     return std::move(options_);
   }
 
@@ -63,12 +68,18 @@ class Parser {
       device(w.substr(6));
     } else if (w == "-findex=global" || w == "-findex=omni") {
       options_.local_indices = w == "-findex=omni";
+    } else if (w == "-fcheck") {
+      options_.check = true;
+    } else if (w == "--explain") {
+      options_.explain = true;
     } else if (w == "--no-openmp") {
       options_.openmp = false;
     } else if (w == "-xacc" || w == "-omp" || w == "--openmp") {
       // always so
     } else if (w.starts_with("--") && w != "--verbose") {
-      throw Fault{{}, "there is no option " + w, "tca xacc --help lists them; options of the C compiler begin with a single -"};
+      throw Fault{{},
+                  "there is no option " + w,
+                  "tca xacc --help lists them; options of the C compiler begin with a single -"};
     } else {
       compilers_own(w);
     }
@@ -101,6 +112,8 @@ class Parser {
 
 }  // namespace
 
-Options parse_options(const std::vector<std::string>& words, Options::Stage stage) { return Parser(words, stage).run(); }
+Options parse_options(const std::vector<std::string>& words, Options::Stage stage) {
+  return Parser(words, stage).run();
+}
 
 }  // namespace tca::xacc

@@ -9,13 +9,15 @@ namespace tca::xacc {
 struct Options {
   enum class Stage { link, object, assembly, preprocess, emit, check } stage = Stage::link;
   std::string compiler = "cc";
-  std::vector<std::string> sources;     // *.c
+  std::vector<std::string> sources;       // *.c
   std::vector<std::string> preprocessor;  // -D, -I, -U, -include and the like
   std::vector<std::string> compile;       // -O2, -g, -W..., with those of the preprocessor
   std::vector<std::string> link;          // objects, -l, -L
   std::string output;
   bool openmp = true;
   bool local_indices = true;
+  bool check = false;
+  bool explain = false;
 };
 
 // Throws Fault for what it does not know of its own options; the compiler's are passed on.

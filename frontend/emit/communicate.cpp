@@ -5,23 +5,30 @@ namespace {
 
 // The number of a type, found by the compiler.
 std::string type_of(const std::string& value) {
-  return "_Generic((" + value + "), float: XACC_FLOAT, double: XACC_DOUBLE, long double: XACC_LONG_DOUBLE, "
+  return "_Generic((" + value +
+         "), float: XACC_FLOAT, double: XACC_DOUBLE, long double: XACC_LONG_DOUBLE, "
          "char: XACC_INT8, signed char: XACC_INT8, short: XACC_INT16, int: XACC_INT32, long: XACC_INT64, "
-         "long long: XACC_INT64, unsigned char: XACC_UINT8, unsigned short: XACC_UINT16, unsigned: XACC_UINT32, "
+         "long long: XACC_INT64, unsigned char: XACC_UINT8, unsigned short: XACC_UINT16, unsigned: "
+         "XACC_UINT32, "
          "unsigned long: XACC_UINT64, unsigned long long: XACC_UINT64, default: XACC_OTHER)";
 }
 
 std::string operation_of(const ReductionClause& clause) {
   static const std::map<std::string, std::string> names{
-      {"+", "XACC_SUM"},     {"-", "XACC_SUM"},    {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},     {"min", "XACC_MIN"},
-      {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"}, {"^", "XACC_BIT_XOR"}, {"&&", "XACC_AND"}, {"||", "XACC_OR"}};
+      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
+      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
+      {"&&", "XACC_AND"},  {"||", "XACC_OR"}};
   const auto at = names.find(clause.operation);
-  if (at == names.end()) throw Fault{clause.place, "the reduction `" + clause.operation + "` is not translated yet", "reduce with max or min, and find the place in a loop"};
+  if (at == names.end())
+    throw Fault{clause.place, "the reduction `" + clause.operation + "` is not translated yet",
+                "reduce with max or min, and find the place in a loop"};
   return at->second;
 }
 
 std::string flags_of(bool acc, bool orthogonal = false) {
-  return acc ? (orthogonal ? "XACC_DEVICE | XACC_ORTHOGONAL" : "XACC_DEVICE") : orthogonal ? "XACC_ORTHOGONAL" : "0";
+  return acc          ? (orthogonal ? "XACC_DEVICE | XACC_ORTHOGONAL" : "XACC_DEVICE")
+         : orthogonal ? "XACC_ORTHOGONAL"
+                      : "0";
 }
 
 std::string async_of(const Expr& id) { return id ? "(" + id.text + ")" : "-1"; }
@@ -30,7 +37,8 @@ std::string async_of(const Expr& id) { return id ? "(" + id.text + ")" : "-1"; }
 
 std::string Emitter::communicate(const Directive& directive, const Scope& scope) {
   if (compute_depth_ > 0)
-    throw Fault{directive.place, directive.name + " stands in a compute region", "ranks communicate on the host: move it in front of or behind the region"};
+    throw Fault{directive.place, directive.name + " stands in a compute region",
+                "ranks communicate on the host: move it in front of or behind the region"};
   const auto& body = directive.body;
   if (const auto* d = std::get_if<ReflectDirective>(&body)) return communicate(*d, directive, scope);
   if (const auto* d = std::get_if<BarrierDirective>(&body)) return communicate(*d, directive, scope);
@@ -41,14 +49,17 @@ std::string Emitter::communicate(const Directive& directive, const Scope& scope)
 }
 
 std::string Emitter::communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope) {
-  static constexpr const char* calls[] = {"xacc_reflect(&", "xacc_reflect_init(&", "xacc_reflect_do(&", "xacc_reduce_shadow(&"};
+  static constexpr const char* calls[] = {"xacc_reflect(&", "xacc_reflect_init(&", "xacc_reflect_do(&",
+                                          "xacc_reduce_shadow(&"};
   std::string text = "{";
   for (const Name& name : d.arrays) {
     const Array& array = find_array(scope, name);
     if (!array.shadow)
-      throw Fault{name.place, "`" + name.text + "` has no shadow to reflect", "give it one in front of this: #pragma xmp shadow " + name.text + "[1:1]"};
+      throw Fault{name.place, "`" + name.text + "` has no shadow to reflect",
+                  "give it one in front of this: #pragma xmp shadow " + name.text + "[1:1]"};
     if (!d.widths.empty() && d.widths.size() != array.rank)
-      throw Fault{name.place, "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " + std::to_string(d.widths.size()) + " widths are given"};
+      throw Fault{name.place, "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " +
+                                  std::to_string(d.widths.size()) + " widths are given"};
     std::vector<std::string> widths;
     for (const Width& width : d.widths) {
       widths.push_back("(" + width.low.text + ")");
@@ -65,25 +76,31 @@ std::string Emitter::communicate(const ReflectDirective& d, const Directive& dir
 }
 
 std::string Emitter::communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope) {
-  return "xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + place_of(directive) + ");";
+  return "xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + place_of(directive) +
+         ");";
 }
 
-std::string Emitter::communicate(const ReductionDirective& d, const Directive& directive, const Scope& scope) {
+std::string Emitter::communicate(const ReductionDirective& d, const Directive& directive,
+                                 const Scope& scope) {
   return reduce(d.what, on(d.on, scope, directive), d.acc, directive, scope);
 }
 
-std::string Emitter::reduce(const ReductionClause& clause, const std::string& on, bool acc, const Directive& directive, const Scope& scope) {
+std::string Emitter::reduce(const ReductionClause& clause, const std::string& on, bool acc,
+                            const Directive& directive, const Scope& scope) {
   std::string text = "{";
   for (const Name& name : clause.variables) {
     const Symbol* symbol = scope.find(name.text);
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
-    const std::string tail = ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
+    const std::string tail =
+        ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
     std::string element = name.text;
     for (std::size_t i = 0; i < symbol->dims.size(); ++i) element += "[0]";
     if (symbol->array)
-      text += " xacc_reduce_array(&" + symbol->array->c() + ", " + type_of("*(" + element_type(*symbol) + "*)0") + tail;
+      text += " xacc_reduce_array(&" + symbol->array->c() + ", " +
+              type_of("*(" + element_type(*symbol) + "*)0") + tail;
     else
-      text += " xacc_reduce(&" + name.text + ", sizeof(" + name.text + ") / sizeof(" + element + "), " + type_of(element) + tail;
+      text += " xacc_reduce(&" + name.text + ", sizeof(" + name.text + ") / sizeof(" + element + "), " +
+              type_of(element) + tail;
   }
   return text + " }";
 }
@@ -93,9 +110,12 @@ std::string Emitter::communicate(const BcastDirective& d, const Directive& direc
   for (const Name& name : d.variables) {
     const Symbol* symbol = scope.find(name.text);
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
-    const std::string what = symbol->array ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")" : "&" + name.text + ", sizeof(" + name.text + ")";
+    const std::string what = symbol->array
+                                 ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")"
+                                 : "&" + name.text + ", sizeof(" + name.text + ")";
     const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
-    text += " xacc_bcast(" + what + ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + place_of(directive) + ");";
+    text += " xacc_bcast(" + what + ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) +
+            ", " + place_of(directive) + ");";
   }
   return text + " }";
 }
@@ -138,8 +158,10 @@ std::string Emitter::on(const Ref& ref, const Scope& scope, const Directive& dir
   const Nodes* nodes = t ? nullptr : &find_nodes(scope, ref.name);
   const std::size_t dims = t ? t->directive->bounds.size() : nodes->directive->extents.size();
   if (!ref.subscripts.empty() && ref.subscripts.size() != dims)
-    throw Fault{ref.name.place, "`" + ref.name.text + "` has " + std::to_string(dims) + " dimensions, and " + std::to_string(ref.subscripts.size()) + " subscripts are given"};
-  return (t ? "xacc_on_template(&" + t->c() : "xacc_on_nodes(&" + nodes->c()) + ", " + subscripts(ref, !t) + ", " + place_of(directive) + ")";
+    throw Fault{ref.name.place, "`" + ref.name.text + "` has " + std::to_string(dims) + " dimensions, and " +
+                                    std::to_string(ref.subscripts.size()) + " subscripts are given"};
+  return (t ? "xacc_on_template(&" + t->c() : "xacc_on_nodes(&" + nodes->c()) + ", " + subscripts(ref, !t) +
+         ", " + place_of(directive) + ")";
 }
 
 }  // namespace tca::xacc

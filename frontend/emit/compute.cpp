@@ -14,7 +14,8 @@ const Statement* inner_loop(const Statement& s) {
 }
 
 bool assigns(std::string_view mark) {
-  static constexpr std::string_view marks[] = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
+  static constexpr std::string_view marks[] = {
+      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
   return std::find(std::begin(marks), std::end(marks), mark) != std::end(marks);
 }
 
@@ -32,8 +33,8 @@ bool Emitter::is_innermost(const Statement& loop, int levels) const {
   return !inner || !inner_loop(*inner);
 }
 
-// Scalars that a compute region assigns are private to each iteration, unless they are named otherwise or have
-// memory on the device.
+// Scalars that a compute region assigns are private to each iteration, unless they are named otherwise or
+// have memory on the device.
 std::string Emitter::private_scalars(const Statement& s, const AccDirective& acc) const {
   std::set<std::string> named = resident_;
   for (const AccClause& clause : acc.clauses)
@@ -57,15 +58,19 @@ std::string Emitter::private_scalars(const Statement& s, const AccDirective& acc
   return text;
 }
 
-// acc loop is OpenMP's `parallel for` where nothing around is shared out yet, and `simd` where it is innermost.
+// acc loop is OpenMP's `parallel for` where nothing around is shared out yet, and `simd` where it is
+// innermost.
 std::string Emitter::openmp(const Statement& s, const AccDirective& acc) {
-  if (s.kind != Statement::Kind::loop) throw Fault{program_.place(s.tokens.first), "acc " + acc.name + " stands in front of what is no `for`"};
+  if (s.kind != Statement::Kind::loop)
+    throw Fault{program_.place(s.tokens.first), "acc " + acc.name + " stands in front of what is no `for`"};
   if (acc.find("seq")) return "";
   const AccClause* collapse = acc.find("collapse");
   const std::string levels = collapse && !collapse->arguments.empty() ? collapse->arguments[0].text : "1";
   const bool innermost = is_innermost(s, std::atoi(levels.c_str()));
   if (shared_out_ && !innermost) return "";
-  std::string line = shared_out_ ? "#pragma omp simd" : innermost ? "#pragma omp parallel for simd" : "#pragma omp parallel for";
+  std::string line = shared_out_ ? "#pragma omp simd"
+                     : innermost ? "#pragma omp parallel for simd"
+                                 : "#pragma omp parallel for";
   if (levels != "1") line += " collapse(" + levels + ")";
   std::string copied;
   for (const AccClause& clause : acc.clauses) {

@@ -34,7 +34,9 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
       } else if (!ref.subscripts.empty()) {  // a section: from its first row on
         const Subscript& s = ref.subscripts[0];
         const std::string base = s.base ? s.base.text : "0";
-        const std::string rows = s.kind == Subscript::Kind::index ? "1" : s.extent ? s.extent.text : "sizeof(" + name + ") / sizeof(" + name + "[0])";
+        const std::string rows = s.kind == Subscript::Kind::index ? "1"
+                                 : s.extent                       ? s.extent.text
+                                            : "sizeof(" + name + ") / sizeof(" + name + "[0])";
         where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0])";
       } else if (symbol->kind == Symbol::Kind::parameter && !symbol->dims.empty()) {
         where = "(void*)" + name + ", 1";
@@ -53,12 +55,15 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
   const std::string items = data_items(acc, scope, &count);
   if (count == 0) return "{";
   const std::string name = unique("data");
-  return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " + std::to_string(count) +
-         ", " + place_of(directive) + ");";
+  return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" +
+         items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
 }
 
 std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope) {
-  const char* call = acc.name == "enter data" ? "xacc_enter_data(" : acc.name == "exit data" ? "xacc_exit_data(" : acc.name == "update" ? "xacc_update(" : nullptr;
+  const char* call = acc.name == "enter data"  ? "xacc_enter_data("
+                     : acc.name == "exit data" ? "xacc_exit_data("
+                     : acc.name == "update"    ? "xacc_update("
+                                               : nullptr;
   if (!call) return ";";  // wait, cache, routine, declare: nothing to do where the device is the host
   std::set<std::string> resident = resident_;
   int count = 0;

@@ -16,7 +16,8 @@ std::string bounds_of(const std::vector<Bound>& bounds, Form form) {
     if (!bound.extent)
       values.emplace_back("-1");
     else
-      values.push_back(bound.low && form == Form::round ? braced(bound.extent.text) + " - " + low + " + 1" : braced(bound.extent.text));
+      values.push_back(bound.low && form == Form::round ? braced(bound.extent.text) + " - " + low + " + 1"
+                                                        : braced(bound.extent.text));
   }
   return numbers(values);
 }
@@ -51,36 +52,49 @@ bool Emitter::declare(int pragma, const Scope& scope) {
   return true;
 }
 
-Emitter::Declared Emitter::declare(const NodesDirective& d, const Scope& scope, const Directive& directive) const {
+Emitter::Declared Emitter::declare(const NodesDirective& d, const Scope& scope,
+                                   const Directive& directive) const {
   const Nodes& nodes = find_nodes(scope, d.name);
   std::vector<std::string> sizes;
-  for (const Bound& bound : d.extents) sizes.push_back(bound.extent ? braced(bound.extent.text) : "xacc_rest");
-  const std::string head = "&" + nodes.c() + ", " + quoted(nodes.name) + ", " + std::to_string(sizes.size()) + ", " + numbers(sizes);
+  for (const Bound& bound : d.extents)
+    sizes.push_back(bound.extent ? braced(bound.extent.text) : "xacc_rest");
+  const std::string head = "&" + nodes.c() + ", " + quoted(nodes.name) + ", " + std::to_string(sizes.size()) +
+                           ", " + numbers(sizes);
   const std::string part = nodes.of ? ", &" + nodes.of->c() + ", " + subscripts(*d.of, true) : "";
-  return {"xacc_nodes " + nodes.c() + ";",
-          (nodes.of ? "xacc_nodes_part(" : "xacc_nodes_make(") + head + part + ", " + place_of(directive) + ");"};
+  return {"xacc_nodes " + nodes.c() + ";", (nodes.of ? "xacc_nodes_part(" : "xacc_nodes_make(") + head +
+                                               part + ", " + place_of(directive) + ");"};
 }
 
-Emitter::Declared Emitter::declare(const TemplateDirective& d, const Scope& scope, const Directive& directive) const {
+Emitter::Declared Emitter::declare(const TemplateDirective& d, const Scope& scope,
+                                   const Directive& directive) const {
   const Template& t = find_template(scope, d.name);
-  return {"xacc_template " + t.c() + ";", "xacc_template_make(&" + t.c() + ", " + quoted(t.name) + ", " +
-                                              std::to_string(d.bounds.size()) + ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");"};
+  return {"xacc_template " + t.c() + ";",
+          "xacc_template_make(&" + t.c() + ", " + quoted(t.name) + ", " + std::to_string(d.bounds.size()) +
+              ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");"};
 }
 
-Emitter::Declared Emitter::declare(const TemplateFixDirective& d, const Scope& scope, const Directive& directive) const {
+Emitter::Declared Emitter::declare(const TemplateFixDirective& d, const Scope& scope,
+                                   const Directive& directive) const {
   const Template& t = find_template(scope, d.name);
-  if (!d.bounds.empty() && d.bounds.size() != t.directive->bounds.size()) throw Fault{d.name.place, "template `" + t.name + "` has another number of dimensions"};
-  std::string text = d.bounds.empty() ? "" : "xacc_template_fix(&" + t.c() + ", " + bounds_of(d.bounds, d.form) + ", " + place_of(directive) + ");";
+  if (!d.bounds.empty() && d.bounds.size() != t.directive->bounds.size())
+    throw Fault{d.name.place, "template `" + t.name + "` has another number of dimensions"};
+  std::string text = d.bounds.empty() ? ""
+                                      : "xacc_template_fix(&" + t.c() + ", " + bounds_of(d.bounds, d.form) +
+                                            ", " + place_of(directive) + ");";
   if (d.formats.empty()) return {"", text};
-  if (!t.onto) throw Fault{d.name.place, "template `" + t.name + "` is not distributed yet", "put #pragma xmp distribute in front of this"};
+  if (!t.onto)
+    throw Fault{d.name.place, "template `" + t.name + "` is not distributed yet",
+                "put #pragma xmp distribute in front of this"};
   return {"", text + " " + distribution(t, d.formats, directive)};
 }
 
-Emitter::Declared Emitter::declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const {
+Emitter::Declared Emitter::declare(const DistributeDirective& d, const Scope& scope,
+                                   const Directive& directive) const {
   return {"", distribution(find_template(scope, d.name), d.formats, directive)};
 }
 
-std::string Emitter::distribution(const Template& t, const std::vector<Format>& given, const Directive& directive) const {
+std::string Emitter::distribution(const Template& t, const std::vector<Format>& given,
+                                  const Directive& directive) const {
   std::vector<std::string> formats;
   std::string sizes;
   bool listed = false;
@@ -94,7 +108,7 @@ std::string Emitter::distribution(const Template& t, const std::vector<Format>& 
     listed = listed || list;
   }
   return "xacc_distribute(&" + t.c() + ", &" + t.onto->c() + ", " + numbers(formats) + ", " +
-                  (listed ? "(const int* const[]){" + sizes + "}" : "0") + ", " + place_of(directive) + ");";
+         (listed ? "(const int* const[]){" + sizes + "}" : "0") + ", " + place_of(directive) + ");";
 }
 
 Emitter::Declared Emitter::declare_arrays(int pragma, const Directive& directive) const {
@@ -102,7 +116,8 @@ Emitter::Declared Emitter::declare_arrays(int pragma, const Directive& directive
   for (const Array& array : objects_.arrays) {
     if (array.pragma == pragma && array.storage == Array::Storage::given)
       made.variable += "xacc_array " + array.c() + " __attribute__((cleanup(xacc_array_leave))) = {0};";
-    if (array.last_pragma == pragma && !array.symbol->is_extern) made.statement += make_array(array, directive);
+    if (array.last_pragma == pragma && !array.symbol->is_extern)
+      made.statement += make_array(array, directive);
   }
   return made;
 }
@@ -112,19 +127,22 @@ std::string Emitter::make_array(const Array& array, const Directive& directive) 
   std::string aligns;
   const std::size_t missing = array.rank - array.symbol->dims.size();
   for (std::size_t d = 0; d < array.rank; ++d) {
-    const bool known = d >= missing && !array.symbol->dims[d - missing].empty() && array.storage != Array::Storage::allocated;
+    const bool known = d >= missing && !array.symbol->dims[d - missing].empty() &&
+                       array.storage != Array::Storage::allocated;
     extents.push_back(known ? braced(text_of(array.symbol->dims[d - missing])) : "-1");
     const Width* width = array.shadow ? &array.shadow->widths[d] : nullptr;
     const std::string low = !width ? "0" : width->full ? "xacc_rest" : braced(width->low.text);
     const std::string high = !width ? "0" : width->full ? "xacc_rest" : braced(width->high.text);
-    aligns += (d ? ", {" : "{") + std::to_string(array.template_dims[d]) + ", " + array.offsets[d] + ", " + low + ", " + high + "}";
+    aligns += (d ? ", {" : "{") + std::to_string(array.template_dims[d]) + ", " + array.offsets[d] + ", " +
+              low + ", " + high + "}";
   }
   static constexpr const char* storages[] = {"XACC_OWN", "XACC_ALLOCATED", "XACC_GIVEN"};
   const bool given = array.storage == Array::Storage::given;
-  return "xacc_array_make(&" + array.c() + ", " + quoted(array.symbol->name) + ", sizeof(" + element_type(*array.symbol) + "), " +
-         std::to_string(array.rank) + ", " + numbers(extents) + ", &" + array.with->c() + ", (const xacc_align[]){" + aligns + "}, " +
-         storages[static_cast<int>(array.storage)] + ", " + (given ? "(void*)" + std::string(array.symbol->name) : "0") + ", " +
-         place_of(directive) + ");";
+  return "xacc_array_make(&" + array.c() + ", " + quoted(array.symbol->name) + ", sizeof(" +
+         element_type(*array.symbol) + "), " + std::to_string(array.rank) + ", " + numbers(extents) + ", &" +
+         array.with->c() + ", (const xacc_align[]){" + aligns + "}, " +
+         storages[static_cast<int>(array.storage)] + ", " +
+         (given ? "(void*)" + std::string(array.symbol->name) : "0") + ", " + place_of(directive) + ");";
 }
 
 std::string Emitter::storage(const Symbol& symbol, bool file) const {
@@ -144,7 +162,8 @@ void Emitter::replace_declaration(const Declaration& declaration, bool file) {
       continue;
     }
     if (!symbol->initial.empty() && symbol->array->storage == Array::Storage::own)
-      throw Fault{program_.place(symbol->token), "a distributed array cannot be initialised where it is declared",
+      throw Fault{program_.place(symbol->token),
+                  "a distributed array cannot be initialised where it is declared",
                   "set its elements in a loop with #pragma xmp loop"};
     variables += storage(*symbol, file);
   }
@@ -176,11 +195,13 @@ std::string Emitter::element_type(const Symbol& symbol) const {
   for (std::size_t i = symbol.specifiers.first; i < symbol.specifiers.last; ++i) {
     const std::string_view word = token(i).text;
     if (token(i).is("{") && depth++ == 0 && type.ends_with("struct"))
-      throw Fault{program_.place(i), "the elements of a distributed array have a structure without a name", "give it one: struct NAME { ... }"};
+      throw Fault{program_.place(i), "the elements of a distributed array have a structure without a name",
+                  "give it one: struct NAME { ... }"};
     if (depth == 0 && !storage_word(word)) type += (type.empty() ? "" : " ") + std::string(word);
     if (token(i).is("}")) --depth;
   }
-  const int stars = symbol.pointers - static_cast<int>(symbol.array ? symbol.array->rank - symbol.dims.size() : 0);
+  const int stars =
+      symbol.pointers - static_cast<int>(symbol.array ? symbol.array->rank - symbol.dims.size() : 0);
   for (int i = 0; i < stars; ++i) type += "*";
   return type;
 }

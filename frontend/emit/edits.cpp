@@ -26,7 +26,8 @@ void Edits::replace(std::size_t begin, std::size_t end, std::string what) {
 
 std::string Edits::apply() const {
   std::vector<Edit> sorted = edits_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
   std::string result;
   std::size_t at = 0;
   for (const Edit& edit : sorted) {

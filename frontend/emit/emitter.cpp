@@ -27,8 +27,8 @@ std::string Emitter::text_of(Range tokens) const {
 }
 
 std::string Emitter::place_of(const Directive& directive) const {
-  return "&(const xacc_place){" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) + ", " +
-         quoted(directive.name) + "}";
+  return "&(const xacc_place){" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) +
+         ", " + quoted(directive.name) + "}";
 }
 
 void Emitter::replace_pragma(int pragma, std::string what) {
@@ -43,11 +43,13 @@ Translated Emitter::run() {
     guarded([&] {
       const int pragma = static_cast<int>(i);
       if (program_.directives[i]->is_construct())
-        throw Fault{program_.directives[i]->place, program_.directives[i]->name + " stands outside of any function"};
+        throw Fault{program_.directives[i]->place,
+                    program_.directives[i]->name + " stands outside of any function"};
       if (!declare(pragma, *scope)) replace_pragma(pragma, "");
     });
   }
-  for (const Declaration* declaration : program_.file_declarations) guarded([&] { replace_declaration(*declaration, true); });
+  for (const Declaration* declaration : program_.file_declarations)
+    guarded([&] { replace_declaration(*declaration, true); });
   agree_with_definitions();
   for (const Function& f : program_.functions) function(f);
   guarded([&] { rewrite_names(); });
@@ -57,7 +59,8 @@ Translated Emitter::run() {
 std::string Emitter::set_up_at_start() const {
   if (set_up_.empty()) return "";
   return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
-         "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { xacc_register(xacc_set_up); }\n";
+         "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { "
+         "xacc_register(xacc_set_up); }\n";
 }
 
 // Programs for lenient compilers have prototypes with other parameters than the definition. These are right.
@@ -66,15 +69,20 @@ void Emitter::agree_with_definitions() {
     const std::string parameters = text_of(f.symbol->parameters);
     for (const Declaration* declaration : program_.file_declarations)
       for (const Symbol* symbol : declaration->symbols) {
-        if (symbol->kind != Symbol::Kind::function || symbol->name != f.symbol->name || symbol->parameters.empty()) continue;
+        if (symbol->kind != Symbol::Kind::function || symbol->name != f.symbol->name ||
+            symbol->parameters.empty())
+          continue;
         if (token(symbol->token).system || text_of(symbol->parameters) == parameters) continue;
-        edits_.replace(token(symbol->parameters.first).begin, token(symbol->parameters.last - 1).end, parameters);
+        edits_.replace(token(symbol->parameters.first).begin, token(symbol->parameters.last - 1).end,
+                       parameters);
       }
   }
 }
 
 void Emitter::function(const Function& function) {
-  if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, " xacc_start();");
+  if (function.symbol->name == "main")
+    edits_.insert(token(function.body->tokens.first).end,
+                  choices_.explain ? " xacc_start(); xacc_explain();" : " xacc_start();");
   for (const auto& child : function.body->children) statement(*child);
 }
 
@@ -93,8 +101,8 @@ void Emitter::standalone(const Statement& s) {
     replace_pragma(s.directive, communicate(directive, *s.scope));
 }
 
-// Everything that is said about one statement. Loops of XcalableMP and of OpenACC come together at the last line,
-// so that their order does not matter.
+// Everything that is said about one statement. Loops of XcalableMP and of OpenACC come together at the last
+// line, so that their order does not matter.
 void Emitter::constructs(const Statement& s) {
   std::vector<int> loop_pragmas;
   std::set<std::string> resident = resident_;
@@ -117,9 +125,12 @@ void Emitter::constructs(const Statement& s) {
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
       } else if (acc && acc->name == "atomic") {
-        replace_pragma(pragma, "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
+        replace_pragma(pragma,
+                       "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
       } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
-        throw Fault{directive.place, "`array` is not translated yet", "write the assignment as a loop with #pragma xmp loop"};
+        replace_pragma(pragma, "");
+        array_assignment(s, directive);
+        replaced = true;
       } else {
         loop_pragmas.push_back(pragma);
       }
@@ -133,7 +144,8 @@ void Emitter::constructs(const Statement& s) {
   resident_ = std::move(resident);
 }
 
-Translated translate(const std::string& text, const Program& program, const Objects& objects, const Choices& choices, std::vector<Fault>& faults) {
+Translated translate(const std::string& text, const Program& program, const Objects& objects,
+                     const Choices& choices, std::vector<Fault>& faults) {
   return Emitter(text, program, objects, choices, faults).run();
 }
 

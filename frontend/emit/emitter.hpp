@@ -46,7 +46,8 @@ class Emitter {
   Declared declare(const TemplateDirective& d, const Scope& scope, const Directive& directive) const;
   Declared declare(const TemplateFixDirective& d, const Scope& scope, const Directive& directive) const;
   Declared declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const;
-  std::string distribution(const Template& t, const std::vector<Format>& formats, const Directive& directive) const;
+  std::string distribution(const Template& t, const std::vector<Format>& formats,
+                           const Directive& directive) const;
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
   void replace_declaration(const Declaration& declaration, bool file);
@@ -59,8 +60,8 @@ class Emitter {
   std::string communicate(const ReductionDirective& d, const Directive& directive, const Scope& scope);
   std::string communicate(const BcastDirective& d, const Directive& directive, const Scope& scope);
   std::string communicate(const WaitAsyncDirective& d, const Directive& directive, const Scope& scope);
-  std::string reduce(const ReductionClause& clause, const std::string& on, bool acc, const Directive& directive,
-                     const Scope& scope);
+  std::string reduce(const ReductionClause& clause, const std::string& on, bool acc,
+                     const Directive& directive, const Scope& scope);
   std::string subscripts(const Ref& ref, bool of_nodes) const;
   std::string on(const std::optional<Ref>& ref, const Scope& scope, const Directive& directive);
   std::string on(const Ref& ref, const Scope& scope, const Directive& directive);
@@ -69,6 +70,23 @@ class Emitter {
   std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
   void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
   std::string section(Range tokens, const Directive& directive);
+
+  // array.cpp: assignments of sections.
+  struct Subscripted {
+    std::vector<Range> parts;  // between colons; one where there is none
+  };
+  struct Subscripts {
+    std::vector<Subscripted> all;
+    std::size_t end = 0;
+  };
+  struct ArrayLoop {
+    std::string index, base, step;
+  };
+  Subscripts subscripts_behind(std::size_t name, std::size_t last) const;
+  std::string part_of(const Subscripted& s, std::size_t part, const std::string& otherwise) const;
+  std::string element_of(const Subscripted& s, const ArrayLoop& loop) const;
+  std::string with_indices(Range tokens, const std::vector<ArrayLoop>& loops, Place place) const;
+  void array_assignment(const Statement& statement, const Directive& directive);
 
   // loops.cpp: loops over templates, and compute regions.
   struct Header {
@@ -79,14 +97,15 @@ class Emitter {
     bool down = false;
   };
   struct Clip {
-    std::string begin, end;  // what this rank has, in the loop variable's own numbers
+    std::string begin, end;           // what this rank has, in the loop variable's own numbers
     std::string low = {}, high = {};  // how far the loop goes beyond its bounds
     std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
   std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
-  void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips, std::set<std::string>& seen);
+  void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips,
+                  std::set<std::string>& seen);
   void count_locally(Range tokens, const std::map<std::string, Clip>& clips);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
@@ -105,7 +124,7 @@ class Emitter {
   // names.cpp: what stands for distributed arrays in expressions.
   void rewrite_names();
   void rewrite_name(std::size_t token);
-  void rewrite_cyclic(std::size_t token);
+  void rewrite_subscripts(std::size_t token);
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
   std::string element_type(const Symbol& symbol) const;

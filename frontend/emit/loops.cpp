@@ -24,8 +24,8 @@ bool listed(const std::vector<Name>& names, const std::string& name) {
 
 }  // namespace
 
-// All directives about one loop: what this rank has of the templates, the arrays' origins, and OpenMP's line come
-// where the last of them stands.
+// All directives about one loop: what this rank has of the templates, the arrays' origins, and OpenMP's line
+// come where the last of them stands.
 void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
   std::string open = "{", closing, openmp_line;
   bool compute = false;
@@ -36,9 +36,11 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
     place = directive.place;
     if (const auto* loop = std::get_if<LoopDirective>(&directive.body)) {
       open += clips(*loop, *s.scope, found);
-      if (compute_depth_ == 0) closing += loop_reductions(*loop, *s.scope, directive);
+      if (compute_depth_ == 0)
+        closing += loop_reductions(*loop, *s.scope, directive);
       else if (!loop->reductions.empty())
-        throw Fault{loop->reductions[0].place, "a reduction between ranks stands in a compute region", "move the directive in front of the region's"};
+        throw Fault{loop->reductions[0].place, "a reduction between ranks stands in a compute region",
+                    "move the directive in front of the region's"};
     } else if (const auto* acc = std::get_if<AccDirective>(&directive.body)) {
       const bool region = acc->name != "loop";
       open += region ? " " + data_open(*acc, directive, *s.scope) : "";
@@ -55,11 +57,13 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
   if (!found.empty()) clip_loops(s, found, seen);
   for (const auto& [index, clip] : found)
     if (!seen.contains(index))
-      throw Fault{place, "there is no loop over `" + index + "` behind this", "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+      throw Fault{place, "there is no loop over `" + index + "` behind this",
+                  "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
   for (const auto& [index, clip] : found)
     if (!clip.next.empty()) openmp_line.clear();  // OpenMP's loops have a constant step
   const Token& last = token(program_.pragma_tokens[static_cast<std::size_t>(pragmas.back())]);
-  if (!openmp_line.empty()) open += "\n" + openmp_line + "\n# " + std::to_string(last.line + 1) + " " + quoted(last.file);
+  if (!openmp_line.empty())
+    open += "\n" + openmp_line + "\n# " + std::to_string(last.line + 1) + " " + quoted(last.file);
   replace_pragma(pragmas.back(), open);
   const bool shared_before = shared_out_;
   compute_depth_ += compute ? 1 : 0;
@@ -72,12 +76,15 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
 
 // Declares what this rank has of each dimension that a loop goes over.
 std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found) {
-  if (!d.margin.empty()) throw Fault{d.margin[0].low.place, "margin is not translated yet", "loop over the two sides one by one"};
+  if (!d.margin.empty())
+    throw Fault{d.margin[0].low.place, "margin is not translated yet", "loop over the two sides one by one"};
   const Template* t = try_template(scope, d.on.name.text);
   const Nodes* nodes = t ? nullptr : &find_nodes(scope, d.on.name);
   const std::size_t dims = t ? t->directive->bounds.size() : nodes->directive->extents.size();
   if (d.on.subscripts.size() != dims)
-    throw Fault{d.on.name.place, "`" + d.on.name.text + "` has " + std::to_string(dims) + " dimensions, and " + std::to_string(d.on.subscripts.size()) + " subscripts are given",
+    throw Fault{d.on.name.place,
+                "`" + d.on.name.text + "` has " + std::to_string(dims) + " dimensions, and " +
+                    std::to_string(d.on.subscripts.size()) + " subscripts are given",
                 "give a loop variable or `*` for each"};
   const std::vector<Width> expand = in_c_order(d.expand, d.on.form);
   std::string text;
@@ -86,7 +93,8 @@ std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<
     if (s.kind != Subscript::Kind::index) continue;
     const auto [index, offset] = split_index(s.base.text);
     if (index.empty() || !listed(d.indices, index) || std::isdigit(static_cast<unsigned char>(index[0])) != 0)
-      throw Fault{s.base.place, "`" + s.base.text + "` is none of the loop's variables", "write a loop variable, with a constant added at most, or `*`"};
+      throw Fault{s.base.place, "`" + s.base.text + "` is none of the loop's variables",
+                  "write a loop variable, with a constant added at most, or `*`"};
     const std::string dim = std::to_string(k);
     const std::string shift = offset.empty() ? "" : " - (0" + offset + ")";
     const std::string own = t ? t->c() + ".dim[" + dim + "]." : "";
@@ -94,11 +102,16 @@ std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<
     Clip clip{unique("begin"), ""};
     clip.end = unique("end");
     const Width* width = k < expand.size() ? &expand[k] : nullptr;
-    const std::string below = width ? " - (" + width->low.text + ")" : "", above = width ? " + (" + width->high.text + ")" : "";
+    const std::string below = width ? " - (" + width->low.text + ")" : "",
+                      above = width ? " + (" + width->high.text + ")" : "";
     if (width && width->marked) clip.low = below, clip.high = above;
-    text += " const int64_t " + clip.begin + " = " + (t ? own + "begin" : nodes->c() + ".at[" + dim + "]" + one) + shift + below + ", " +
-            clip.end + " = " + (t ? own + "end" : nodes->c() + ".at[" + dim + "]" + one + " + " + nodes->c() + ".inside") + shift + above + ";";
-    if (t && t->cyclic(static_cast<int>(k))) clip.next = "xacc_next(&" + t->c() + ".dim[" + dim + "], 0" + offset;
+    text += " const int64_t " + clip.begin + " = " +
+            (t ? own + "begin" : nodes->c() + ".at[" + dim + "]" + one) + shift + below + ", " + clip.end +
+            " = " +
+            (t ? own + "end" : nodes->c() + ".at[" + dim + "]" + one + " + " + nodes->c() + ".inside") +
+            shift + above + ";";
+    if (t && t->cyclic(static_cast<int>(k)))
+      clip.next = "xacc_next(&" + t->c() + ".dim[" + dim + "], 0" + offset;
     found[index] = clip;
   }
   return text;
@@ -110,11 +123,13 @@ std::string Emitter::loop_reductions(const LoopDirective& d, const Scope& scope,
   for (Subscript& s : whole.subscripts)
     if (s.kind == Subscript::Kind::index) s = {Subscript::Kind::range};
   std::string text;
-  for (const ReductionClause& clause : d.reductions) text += " " + reduce(clause, on(whole, scope, directive), d.acc, directive, scope);
+  for (const ReductionClause& clause : d.reductions)
+    text += " " + reduce(clause, on(whole, scope, directive), d.acc, directive, scope);
   return text;
 }
 
-void Emitter::clip_loops(const Statement& s, const std::map<std::string, Clip>& clips, std::set<std::string>& seen) {
+void Emitter::clip_loops(const Statement& s, const std::map<std::string, Clip>& clips,
+                         std::set<std::string>& seen) {
   if (s.kind == Statement::Kind::loop) {
     const std::size_t first = s.open + 1;
     std::size_t assign = first;
@@ -129,8 +144,10 @@ void Emitter::clip_loops(const Statement& s, const std::map<std::string, Clip>& 
 }
 
 Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
-  const Fault fault{place, "a loop that is shared out must count from a first value to a bound, by a constant step",
-                    "write it as for (i = FIRST; i < END; i++); <=, > and >=, i--, i += STEP and i -= STEP will do as well"};
+  const Fault fault{place,
+                    "a loop that is shared out must count from a first value to a bound, by a constant step",
+                    "write it as for (i = FIRST; i < END; i++); <=, > and >=, i--, i += STEP and i -= STEP "
+                    "will do as well"};
   Header h;
   std::size_t at = loop.open + 1;
   while (at < loop.first_semicolon && !token(at).is("=")) ++at;
@@ -141,7 +158,9 @@ Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
   h.relation = token(condition + 1).text;
   h.to = {condition + 2, loop.second_semicolon};
   h.down = h.relation == ">" || h.relation == ">=";
-  if (token(condition).text != h.variable || h.to.empty() || (!h.down && h.relation != "<" && h.relation != "<=")) throw fault;
+  if (token(condition).text != h.variable || h.to.empty() ||
+      (!h.down && h.relation != "<" && h.relation != "<="))
+    throw fault;
   const std::size_t step = loop.second_semicolon + 1;
   const bool prefix = token(step).is("++") || token(step).is("--");
   const Token& variable = token(prefix ? step + 1 : step);
@@ -153,7 +172,8 @@ Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
   } else if (sign.is("+=") || sign.is("-=")) {
     down = sign.is("-=");
     h.step = "(" + text_of({step + 2, loop.close}) + ")";
-  } else if (sign.is("=") && token(step + 2).text == h.variable && (token(step + 3).is("+") || token(step + 3).is("-"))) {
+  } else if (sign.is("=") && token(step + 2).text == h.variable &&
+             (token(step + 3).is("+") || token(step + 3).is("-"))) {
     down = token(step + 3).is("-");
     h.step = "(" + text_of({step + 4, loop.close}) + ")";
   } else {
@@ -179,15 +199,19 @@ void Emitter::count_locally(Range tokens, const std::map<std::string, Clip>& cli
         counts = counts || clips.contains(std::string(token(at).text));
       }
       const int t = array.template_dims[d];
-      if (counts || t < 0 || array.with->cyclic(t) || array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
+      if (counts || t < 0 || array.with->cyclic(t) ||
+          array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
         ++at;
         continue;
       }
       Place place = program_.place(i);
-      warn({place, "the subscript `" + text_of({first, at}) + "` of `" + std::string(symbol->name) + "` has none of the loop's variables: it counts from this rank's part",
+      warn({place,
+            "the subscript `" + text_of({first, at}) + "` of `" + std::string(symbol->name) +
+                "` has none of the loop's variables: it counts from this rank's part",
             "-findex=global makes it count from the array's beginning"});
       edits_.insert(token(first).begin, "(");
-      edits_.insert(token(at - 1).end, ") + " + array.with->c() + ".dim[" + std::to_string(t) + "].begin - (" + array.offsets[d] + ")");
+      edits_.insert(token(at - 1).end, ") + " + array.with->c() + ".dim[" + std::to_string(t) +
+                                           "].begin - (" + array.offsets[d] + ")");
       ++at;
     }
   }
@@ -200,10 +224,13 @@ void Emitter::clip_loop(const Statement& loop, const Header& h, const Clip& clip
     edits_.insert(token(tokens.last - 1).end, behind);
   };
   if (!clip.next.empty()) {
-    if (h.down) throw Fault{program_.place(loop.tokens.first), "a loop over a cyclic distribution counts upwards", "write it with i++ or i += STEP"};
+    if (h.down)
+      throw Fault{program_.place(loop.tokens.first), "a loop over a cyclic distribution counts upwards",
+                  "write it with i++ or i += STEP"};
     const std::string variable(h.variable);
     wrap(h.from, clip.next + ", ", ", " + h.step + ")");
-    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end, variable + " = " + clip.next + ", " + variable + " + " + h.step + ", " + h.step + ")");
+    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
+                   variable + " = " + clip.next + ", " + variable + " + " + h.step + ", " + h.step + ")");
     return;
   }
   const bool inclusive = h.relation == "<=" || h.relation == ">=";

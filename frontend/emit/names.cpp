@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -6,7 +8,8 @@ namespace tca::xacc {
 std::string Emitter::pointer_type(const Array& array, const std::string& declarator) const {
   if (array.rank == 1) return element_type(*array.symbol) + " *" + declarator;
   std::string type = element_type(*array.symbol) + " (*" + declarator + ")";
-  for (std::size_t d = 1; d < array.rank; ++d) type += "[" + array.c() + ".extent[" + std::to_string(d) + "]]";
+  for (std::size_t d = 1; d < array.rank; ++d)
+    type += "[" + array.c() + ".extent[" + std::to_string(d) + "]]";
   return type;
 }
 
@@ -17,20 +20,29 @@ bool Emitter::hoisted(std::size_t at, const Symbol* symbol) const {
 }
 
 // A subscript counts from the array's origin, so it stays as it is; without one the array is its own memory.
-// Of cyclic dimensions a rank has every so many elements, one behind the other: subscripts are looked up.
-void Emitter::rewrite_cyclic(std::size_t at) {
+// Of cyclic dimensions a rank has every so many elements, one behind the other: subscripts are looked up
+// there, and everywhere where they are to be checked.
+void Emitter::rewrite_subscripts(std::size_t at) {
   const Array& array = *program_.uses[at]->array;
+  const Subscripts subscripts = subscripts_behind(at, program_.tokens.size() - 1);
   std::size_t open = at + 1;
-  for (std::size_t d = 0; d < array.rank && token(open).is("["); ++d) {
-    std::size_t close = open;
-    for (int depth = 0; close + 1 < program_.tokens.size(); ++close) {
-      depth += token(close).is("[") ? 1 : token(close).is("]") ? -1 : 0;
-      if (depth == 0) break;
-    }
+  for (std::size_t d = 0; d < std::min(array.rank, subscripts.all.size()); ++d) {
+    const std::size_t close = subscripts.all[d].parts.back().last;
     const int t = array.template_dims[d];
+    std::string before, behind;
     if (array.with->cyclic(t)) {
-      edits_.insert(token(open).end, "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (");
-      edits_.insert(token(close).begin, "))");
+      before +=
+          "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (";
+      behind = "))";
+    }
+    if (choices_.check) {
+      before += "xacc_check(&" + array.c() + ", " + std::to_string(d) + ", (";
+      behind = "), &(const xacc_place){" + quoted(token(at).file) + ", " + std::to_string(token(at).line) +
+               ", " + quoted(token(at).text) + "})" + behind;
+    }
+    if (!before.empty()) {
+      edits_.replace(token(open).begin, token(open).end, "[" + before);
+      edits_.replace(token(close).begin, token(close).end, behind + "]");
     }
     open = close + 1;
   }
@@ -41,11 +53,12 @@ void Emitter::rewrite_name(std::size_t at) {
   const Array& array = *symbol->array;
   const auto replace = [&](const std::string& text) { edits_.replace(token(at).begin, token(at).end, text); };
   if (token(at + 1).is("[")) {
-    rewrite_cyclic(at);
+    rewrite_subscripts(at);
     if (!hoisted(at, symbol)) replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
     return;
   }
-  const bool in_sizeof = at >= 2 && token(at - 1).is("(") && token(at - 2).is("sizeof") && token(at + 1).is(")");
+  const bool in_sizeof =
+      at >= 2 && token(at - 1).is("(") && token(at - 2).is("sizeof") && token(at + 1).is(")");
   if (in_sizeof) {
     edits_.replace(token(at - 2).begin, token(at + 1).end, "xacc_bytes(&" + array.c() + ")");
   } else if (token(at + 1).is("=")) {
@@ -67,7 +80,8 @@ void Emitter::rewrite_descriptor(std::size_t at, const Scope& scope) {
   else if (const Template* t = try_template(scope, name))
     object = t->c();
   else
-    throw Fault{program_.place(at), "xmp_desc_of: `" + name + "` is no distributed array, no nodes and no template",
+    throw Fault{program_.place(at),
+                "xmp_desc_of: `" + name + "` is no distributed array, no nodes and no template",
                 "declare it with a directive in front of this"};
   edits_.replace(token(at).begin, token(at + 3).end, "((void*)&" + object + ")");
 }
@@ -87,7 +101,8 @@ std::string Emitter::hoist(Range tokens) {
     const bool inside = symbol->token >= tokens.first && symbol->token < tokens.last;
     if (inside || !symbols.insert(symbol).second) continue;
     const Array& array = *symbol->array;
-    text += " " + pointer_type(array, "const " + std::string(symbol->name)) + " = (" + pointer_type(array, "") + ")" + array.c() + ".origin;";
+    text += " " + pointer_type(array, "const " + std::string(symbol->name)) + " = (" +
+            pointer_type(array, "") + ")" + array.c() + ".origin;";
   }
   hoisted_.emplace_back(tokens, std::move(symbols));
   return text;

@@ -4,73 +4,59 @@ namespace tca::xacc {
 
 std::string Emitter::task_open(const TaskDirective& d, const Directive& directive, const Scope& scope) {
   const std::string name = unique("task");
-  return "{ xacc_task " + name + " __attribute__((cleanup(xacc_task_leave))) = xacc_task_enter(" + on(d.on, scope, directive) + ", " +
-         place_of(directive) + "); if (" + name + ".inside)";
+  return "{ xacc_task " + name + " __attribute__((cleanup(xacc_task_leave))) = xacc_task_enter(" +
+         on(d.on, scope, directive) + ", " + place_of(directive) + "); if (" + name + ".inside)";
 }
 
 void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive& directive) {
-  if (d.kind != GmoveDirective::Kind::collective) throw Fault{directive.place, "gmove in and gmove out are not translated yet", "leave `in` or `out` away if all ranks come here"};
+  if (d.kind != GmoveDirective::Kind::collective)
+    throw Fault{directive.place, "gmove in and gmove out are not translated yet",
+                "leave `in` or `out` away if all ranks come here"};
   std::size_t assign = s.tokens.first;
   while (assign < s.tokens.last && !token(assign).is("=")) ++assign;
-  if (assign == s.tokens.last) throw Fault{directive.place, "gmove moves what the assignment behind it says, and there is none", "write it as TO[...] = FROM[...];"};
+  if (assign == s.tokens.last)
+    throw Fault{directive.place, "gmove moves what the assignment behind it says, and there is none",
+                "write it as TO[...] = FROM[...];"};
   const std::string to = section({s.tokens.first, assign}, directive);
   const std::string from = section({assign + 1, s.tokens.last - 1}, directive);
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
-                 "xacc_gmove(" + to + ", " + from + ", " + (d.acc ? "XACC_DEVICE" : "0") + ", " + place_of(directive) + ");");
+                 "xacc_gmove(" + to + ", " + from + ", " + (d.acc ? "XACC_DEVICE" : "0") + ", " +
+                     place_of(directive) + ");");
 }
-
-namespace {
-
-// The text of a subscript as base, count and step.
-struct Triplet {
-  std::string base = "xacc_rest", count = "xacc_rest", step = "1";
-};
-
-}  // namespace
 
 std::string Emitter::section(Range tokens, const Directive& directive) {
   const Place place = program_.place(tokens.first);
   const Symbol* symbol = tokens.empty() ? nullptr : program_.uses[tokens.first];
-  if (!symbol) throw Fault{directive.place, "each side of a gmove is a variable, an array or a section of one", "write it as TO[...] = FROM[...];"};
-  std::vector<Triplet> triplets;
-  std::size_t at = tokens.first + 1;
-  while (at < tokens.last && token(at).is("[")) {
-    std::vector<Range> parts(1, {at + 1, at + 1});
-    int depth = 1;
-    for (++at; at < tokens.last; ++at) {
-      depth += token(at).is("[") || token(at).is("(") ? 1 : token(at).is("]") || token(at).is(")") ? -1 : 0;
-      if (depth == 0) break;
-      if (depth == 1 && token(at).is(":"))
-        parts.push_back({at + 1, at + 1});
-      else
-        parts.back().last = at + 1;
-    }
-    ++at;
-    Triplet t;
-    if (!parts[0].empty()) t.base = "(" + text_of(parts[0]) + ")";
-    if (parts.size() == 1) t.count = "1";
-    if (parts.size() > 1 && !parts[1].empty()) t.count = "(" + text_of(parts[1]) + ")";
-    if (parts.size() > 2 && !parts[2].empty()) t.step = "(" + text_of(parts[2]) + ")";
-    triplets.push_back(t);
-  }
-  if (at != tokens.last) throw Fault{place, "each side of a gmove is a variable, an array or a section of one"};
+  if (!symbol)
+    throw Fault{directive.place, "each side of a gmove is a variable, an array or a section of one",
+                "write it as TO[...] = FROM[...];"};
+  Subscripts subscripts = subscripts_behind(tokens.first, tokens.last);
+  if (subscripts.end != tokens.last)
+    throw Fault{place, "each side of a gmove is a variable, an array or a section of one"};
   const std::size_t rank = symbol->array ? symbol->array->rank : symbol->dims.size();
-  if (triplets.empty()) triplets.resize(rank);
-  if (triplets.size() != rank) throw Fault{place, "`" + std::string(symbol->name) + "` has " + std::to_string(rank) + " dimensions, and " + std::to_string(triplets.size()) + " subscripts are given"};
+  if (subscripts.all.empty()) subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
+  if (subscripts.all.size() != rank)
+    throw Fault{place, "`" + std::string(symbol->name) + "` has " + std::to_string(rank) +
+                           " dimensions, and " + std::to_string(subscripts.all.size()) +
+                           " subscripts are given"};
   std::string extents, bases, counts, steps;
   for (std::size_t d = 0; d < rank; ++d) {
     const std::string comma = d ? ", " : "";
     extents += comma + (symbol->array ? "0" : "(" + text_of(symbol->dims[d]) + ")");
-    bases += comma + triplets[d].base;
-    counts += comma + triplets[d].count;
-    steps += comma + triplets[d].step;
+    const Subscripted& s = subscripts.all[d];
+    bases += comma + part_of(s, 0, "xacc_rest");
+    counts += comma + (s.parts.size() == 1 ? "1" : part_of(s, 1, "xacc_rest"));
+    steps += comma + part_of(s, 2, "1");
   }
   if (rank == 0) extents = bases = counts = steps = "0";
   const std::string name(symbol->name);
   std::string element = name;
   for (std::size_t d = 0; d < rank; ++d) element += "[0]";
-  const std::string what = symbol->array ? "&" + symbol->array->c() + ", 0, sizeof(" + element_type(*symbol) + ")" : "0, (void*)&" + name + ", sizeof(" + element + ")";
-  return "&(const xacc_section){" + what + ", " + std::to_string(rank) + ", {" + extents + "}, {" + bases + "}, {" + counts + "}, {" + steps + "}}";
+  const std::string what = symbol->array
+                               ? "&" + symbol->array->c() + ", 0, sizeof(" + element_type(*symbol) + ")"
+                               : "0, (void*)&" + name + ", sizeof(" + element + ")";
+  return "&(const xacc_section){" + what + ", " + std::to_string(rank) + ", {" + extents + "}, {" + bases +
+         "}, {" + counts + "}, {" + steps + "}}";
 }
 
 }  // namespace tca::xacc

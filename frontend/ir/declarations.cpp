@@ -12,14 +12,37 @@ bool among(const std::array<std::string_view, n>& words, std::string_view word) 
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-constexpr std::array<std::string_view, 26> type_words{
-    "void",     "char",   "short",  "int",      "long",      "float",      "double",    "signed",   "unsigned",
-    "_Bool",    "struct", "union",  "enum",     "_Complex",  "__signed__", "__int128",  "_Float16", "_Float32",
-    "_Float64", "_Float128", "_Float32x", "_Float64x", "__builtin_va_list", "__float128", "__complex__", "__signed"};
+constexpr std::array<std::string_view, 26> type_words{"void",
+                                                      "char",
+                                                      "short",
+                                                      "int",
+                                                      "long",
+                                                      "float",
+                                                      "double",
+                                                      "signed",
+                                                      "unsigned",
+                                                      "_Bool",
+                                                      "struct",
+                                                      "union",
+                                                      "enum",
+                                                      "_Complex",
+                                                      "__signed__",
+                                                      "__int128",
+                                                      "_Float16",
+                                                      "_Float32",
+                                                      "_Float64",
+                                                      "_Float128",
+                                                      "_Float32x",
+                                                      "_Float64x",
+                                                      "__builtin_va_list",
+                                                      "__float128",
+                                                      "__complex__",
+                                                      "__signed"};
 constexpr std::array<std::string_view, 24> other_words{
-    "typedef",  "extern",     "static",       "auto",       "register",     "inline",     "const",      "volatile",
-    "restrict", "_Noreturn",  "_Thread_local", "__thread",  "__inline",     "__inline__", "__restrict", "__const",
-    "__volatile__", "__extension__", "_Atomic", "__restrict__", "__volatile", "__const__", "_Static_assert", "noreturn"};
+    "typedef",  "extern",       "static",     "auto",      "register",       "inline",
+    "const",    "volatile",     "restrict",   "_Noreturn", "_Thread_local",  "__thread",
+    "__inline", "__inline__",   "__restrict", "__const",   "__volatile__",   "__extension__",
+    "_Atomic",  "__restrict__", "__volatile", "__const__", "_Static_assert", "noreturn"};
 constexpr std::array<std::string_view, 7> with_brackets{"__attribute__", "__attribute", "_Alignas", "typeof",
                                                         "__typeof__",    "__typeof",    "_Atomic"};
 constexpr std::array<std::string_view, 3> assembler{"__asm__", "asm", "__asm"};
@@ -33,13 +56,15 @@ bool qualifier(const Token& token) {
 bool Reader::begins_declaration(std::size_t at) const {
   const Token& token = tokens_[at];
   if (token.kind != TokenKind::word) return false;
-  if (among(type_words, token.text) || among(other_words, token.text) || among(with_brackets, token.text)) return true;
+  if (among(type_words, token.text) || among(other_words, token.text) || among(with_brackets, token.text))
+    return true;
   const Symbol* symbol = scope_->find(token.text);
   return symbol && symbol->kind == Symbol::Kind::type && !tokens_[at + 1].is(":");
 }
 
 void Reader::skip_attributes() {
-  while (now().kind == TokenKind::word && (among(with_brackets, now().text) || among(assembler, now().text))) {
+  while (now().kind == TokenKind::word &&
+         (among(with_brackets, now().text) || among(assembler, now().text))) {
     ++at_;
     if (now().is("(")) read_brackets();
   }
@@ -56,7 +81,8 @@ bool Reader::read_specifier(Specifiers& found) {
       const std::size_t open = at_;
       read_brackets();
       // Members are no uses of what has the same name outside.
-      std::fill(program_.uses.begin() + static_cast<std::ptrdiff_t>(open), program_.uses.begin() + static_cast<std::ptrdiff_t>(at_), nullptr);
+      std::fill(program_.uses.begin() + static_cast<std::ptrdiff_t>(open),
+                program_.uses.begin() + static_cast<std::ptrdiff_t>(at_), nullptr);
     }
     return found.has_type = true;
   }
@@ -92,7 +118,8 @@ void Reader::read_suffixes(Symbol& symbol) {
     skip_attributes();
     if (now().is("[")) {
       Range size = read_brackets();  // without the qualifiers of a parameter, [restrict n]
-      while (!size.empty() && (qualifier(tokens_[size.first]) || tokens_[size.first].is("static"))) ++size.first;
+      while (!size.empty() && (qualifier(tokens_[size.first]) || tokens_[size.first].is("static")))
+        ++size.first;
       symbol.dims.push_back(size);
     } else if (now().is("(") && symbol.parameters.empty()) {
       symbol.parameters = read_brackets();
@@ -118,7 +145,8 @@ void Reader::read_declarator_core(Symbol& symbol) {
     else if (!qualifier(now()))
       break;
   }
-  if (now().is("(") && (now(1).is("*") || now(1).is("(") || (now(1).kind == TokenKind::word && !begins_declaration(at_ + 1)))) {
+  if (now().is("(") && (now(1).is("*") || now(1).is("(") ||
+                        (now(1).kind == TokenKind::word && !begins_declaration(at_ + 1)))) {
     ++at_;
     read_declarator_core(symbol);
     expect(")");
@@ -145,7 +173,8 @@ Symbol* Reader::read_declarator(const Specifiers& specifiers, Symbol::Kind kind,
   read_declarator_core(symbol);
   // A function, and no pointer to one: `int (*f)(int)` has its star within the brackets.
   if (!symbol.parameters.empty() || (at_ > 1 && tokens_[at_ - 1].is(")") && tokens_[at_ - 2].is("(")))
-    if (symbol.kind == Symbol::Kind::variable && symbol.token + 1 < at_ && tokens_[symbol.token + 1].is("(")) symbol.kind = Symbol::Kind::function;
+    if (symbol.kind == Symbol::Kind::variable && symbol.token + 1 < at_ && tokens_[symbol.token + 1].is("("))
+      symbol.kind = Symbol::Kind::function;
   if (declare && !symbol.name.empty()) scope_->symbols[symbol.name] = &symbol;
   read_initial(symbol);
   symbol.declarator.last = at_;

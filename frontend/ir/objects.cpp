@@ -51,8 +51,8 @@ class Resolver {
     t.distribute = &d;
     if (d.formats.size() != t.directive->bounds.size())
       throw Fault{d.name.place,
-                  "template `" + t.name + "` has " + std::to_string(t.directive->bounds.size()) + " dimensions, and " +
-                      std::to_string(d.formats.size()) + " distributions are given",
+                  "template `" + t.name + "` has " + std::to_string(t.directive->bounds.size()) +
+                      " dimensions, and " + std::to_string(d.formats.size()) + " distributions are given",
                   "give one for each dimension, `*` for those that stay whole"};
     int node_dim = 0;
     for (const Format& format : d.formats)
@@ -60,7 +60,8 @@ class Resolver {
     const auto node_dims = static_cast<int>(t.onto->directive->extents.size());
     if (node_dim != node_dims)
       throw Fault{d.onto.place,
-                  std::to_string(node_dim) + " dimensions are distributed, and nodes `" + t.onto->name + "` have " + std::to_string(node_dims),
+                  std::to_string(node_dim) + " dimensions are distributed, and nodes `" + t.onto->name +
+                      "` have " + std::to_string(node_dims),
                   "as many dimensions must be other than `*` as the nodes have"};
   }
 
@@ -71,7 +72,8 @@ class Resolver {
   void align(const AlignDirective& d, const Name& name) {
     Symbol* symbol = scope_->find(name.text);
     if (!symbol || symbol->kind == Symbol::Kind::type || symbol->kind == Symbol::Kind::function)
-      throw Fault{name.place, "`" + name.text + "` is no variable here", "align an array behind its declaration"};
+      throw Fault{name.place, "`" + name.text + "` is no variable here",
+                  "align an array behind its declaration"};
     Template& t = find_template(*scope_, d.with);
     if (!t.distribute)
       throw Fault{d.with.place, "template `" + t.name + "` is not distributed yet",
@@ -85,7 +87,9 @@ class Resolver {
     else if (dims != array.rank)
       array.storage = Array::Storage::allocated;
     if (dims != array.rank && !(dims + 1 == array.rank && symbol->pointers > 0))
-      throw Fault{name.place, "`" + name.text + "` has " + std::to_string(dims) + " dimensions, and " + std::to_string(array.rank) + " are aligned",
+      throw Fault{name.place,
+                  "`" + name.text + "` has " + std::to_string(dims) + " dimensions, and " +
+                      std::to_string(array.rank) + " are aligned",
                   "give a variable, `*` or `:` for each dimension"};
     match(array, d, t);
     objects_.arrays.push_back(std::move(array));
@@ -95,7 +99,8 @@ class Resolver {
   // Finds the template's dimension of each of the array's.
   static void match(Array& array, const AlignDirective& d, const Template& t) {
     if (d.target.size() != t.directive->bounds.size())
-      throw Fault{d.with.place, "template `" + t.name + "` has " + std::to_string(t.directive->bounds.size()) + " dimensions, and " +
+      throw Fault{d.with.place, "template `" + t.name + "` has " +
+                                    std::to_string(t.directive->bounds.size()) + " dimensions, and " +
                                     std::to_string(d.target.size()) + " are given"};
     std::size_t colon = 0;
     for (const AlignSubscript& source : d.source) {
@@ -112,7 +117,8 @@ class Resolver {
       }
       if (array.template_dims.back() < 0)
         throw Fault{source.index.place.line > 0 ? source.index.place : d.with.place,
-                    "`" + (source.index.text.empty() ? std::string(":") : source.index.text) + "` does not occur behind `with`",
+                    "`" + (source.index.text.empty() ? std::string(":") : source.index.text) +
+                        "` does not occur behind `with`",
                     "use `*` for a dimension that lies on none of the template's"};
     }
   }
@@ -121,8 +127,9 @@ class Resolver {
     for (const Name& name : d.arrays) {
       Array& array = find_array(*scope_, name);
       if (d.widths.size() != array.rank)
-        throw Fault{name.place, "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " +
-                                    std::to_string(d.widths.size()) + " widths are given",
+        throw Fault{name.place,
+                    "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " +
+                        std::to_string(d.widths.size()) + " widths are given",
                     "give a width for each dimension, 0 where there is no shadow"};
       array.shadow = &d;
       array.last_pragma = pragma_;
@@ -143,11 +150,14 @@ class Resolver {
 }  // namespace
 
 Nodes* try_nodes(const Scope& scope, const std::string& name) { return look_up(scope, name, &Scope::nodes); }
-Template* try_template(const Scope& scope, const std::string& name) { return look_up(scope, name, &Scope::templates); }
+Template* try_template(const Scope& scope, const std::string& name) {
+  return look_up(scope, name, &Scope::templates);
+}
 
 Nodes& find_nodes(const Scope& scope, const Name& name) {
   if (Nodes* found = try_nodes(scope, name.text)) return *found;
-  throw Fault{name.place, "there are no nodes `" + name.text + "`", declared(scope, &Scope::nodes, "nodes " + name.text + "[*]")};
+  throw Fault{name.place, "there are no nodes `" + name.text + "`",
+              declared(scope, &Scope::nodes, "nodes " + name.text + "[*]")};
 }
 
 Template& find_template(const Scope& scope, const Name& name) {
@@ -159,8 +169,10 @@ Template& find_template(const Scope& scope, const Name& name) {
 Array& find_array(const Scope& scope, const Name& name) {
   const Symbol* symbol = scope.find(name.text);
   if (symbol && symbol->array) return *symbol->array;
-  throw Fault{name.place, symbol ? "`" + name.text + "` is no distributed array" : "`" + name.text + "` is not declared here",
-              "distribute it in front of this: #pragma xmp align " + name.text + "[i] with TEMPLATE[i]"};
+  throw Fault{
+      name.place,
+      symbol ? "`" + name.text + "` is no distributed array" : "`" + name.text + "` is not declared here",
+      "distribute it in front of this: #pragma xmp align " + name.text + "[i] with TEMPLATE[i]"};
 }
 
 Objects resolve(Program& program, std::vector<Fault>& faults) {

@@ -1,4 +1,5 @@
-// What directives declare, with names resolved and their rules checked: nodes, templates and distributed arrays.
+// What directives declare, with names resolved and their rules checked: nodes, templates and distributed
+// arrays.
 #pragma once
 
 #include <deque>
@@ -13,7 +14,7 @@ struct Nodes {
   std::string name;
   const NodesDirective* directive = nullptr;
   Nodes* of = nullptr;
-  bool file = false;  // declared outside of functions
+  bool file = false;                                      // declared outside of functions
   std::string c() const { return "xacc_nodes_" + name; }  // its variable in the translated program
 };
 
@@ -25,7 +26,8 @@ struct Template {
   std::vector<int> node_dims = {};  // of each dimension: -1 where it is not distributed
   bool file = false;
   bool cyclic(int dim) const {
-    return dim >= 0 && distribute && distribute->formats[static_cast<std::size_t>(dim)].kind == Format::Kind::cyclic;
+    return dim >= 0 && distribute &&
+           distribute->formats[static_cast<std::size_t>(dim)].kind == Format::Kind::cyclic;
   }
   std::string c() const { return "xacc_template_" + name; }
 };
@@ -37,7 +39,7 @@ struct Array {
   const AlignDirective* align = nullptr;
   const ShadowDirective* shadow = nullptr;
   Storage storage = Storage::own;
-  std::size_t rank = 0;           // dimensions
+  std::size_t rank = 0;                 // dimensions
   std::vector<int> template_dims = {};  // -1: on none
   std::vector<std::string> offsets = {};
   int pragma = -1;       // the first that declares it
@@ -51,8 +53,8 @@ struct Objects {
   std::deque<Array> arrays = {};
 };
 
-// Resolves the declaring directives of a program in order, and leaves objects in its scopes and symbols. What is
-// wrong is added to `faults`; the directives concerned are then as if they were not there.
+// Resolves the declaring directives of a program in order, and leaves objects in its scopes and symbols. What
+// is wrong is added to `faults`; the directives concerned are then as if they were not there.
 Objects resolve(Program& program, std::vector<Fault>& faults);
 
 // Finds what is declared; throw Fault, with what there is.

@@ -1,5 +1,5 @@
-// A translation unit as far as directives need it: what is declared where, which statements there are, and what
-// each name stands for. Expressions stay text.
+// A translation unit as far as directives need it: what is declared where, which statements there are, and
+// what each name stands for. Expressions stay text.
 #pragma once
 
 #include <deque>
@@ -87,7 +87,7 @@ struct Program {
   std::vector<std::size_t> pragma_tokens = {};
   std::vector<std::optional<Directive>> directives = {};  // by the number of the pragma; none: foreign
   std::vector<Scope*> directive_scopes = {};
-  std::vector<Symbol*> uses = {};  // by token: what the name in it stands for
+  std::vector<Symbol*> uses = {};                  // by token: what the name in it stands for
   std::map<std::size_t, Scope*> descriptors = {};  // by token: in which scope a xmp_desc_of stands
   std::vector<Function> functions = {};
   std::vector<Declaration*> file_declarations = {};

@@ -15,7 +15,8 @@ void Reader::expect(std::string_view text) {
 }
 
 void Reader::fail(const std::string& rule) const {
-  throw Fault{program_.place(at_), rule + (done() ? ", at the end of the file" : ", before `" + std::string(now().text) + "`")};
+  throw Fault{program_.place(at_),
+              rule + (done() ? ", at the end of the file" : ", before `" + std::string(now().text) + "`")};
 }
 
 Scope* Reader::open_scope() {
@@ -37,7 +38,8 @@ Range Reader::read_brackets() {
     const std::string_view text = now().text;
     if (now().kind == TokenKind::punctuation && (text == "(" || text == "[" || text == "{"))
       ++depth;
-    else if (now().kind == TokenKind::punctuation && (text == ")" || text == "]" || text == "}") && --depth == 0)
+    else if (now().kind == TokenKind::punctuation && (text == ")" || text == "]" || text == "}") &&
+             --depth == 0)
       break;
     note_use();
   }

@@ -1,5 +1,5 @@
-// Reads declarations and statements from tokens into a Program. Not a compiler: of what is no declaration it only
-// finds ends and names.
+// Reads declarations and statements from tokens into a Program. Not a compiler: of what is no declaration it
+// only finds ends and names.
 #pragma once
 
 #include "ir/program.hpp"

@@ -24,7 +24,8 @@ void Reader::check_construct(const Statement& statement) const {
   if (statement.constructs.empty() || !now().is("}")) return;
   const auto number = static_cast<std::size_t>(statement.constructs.back());
   const Directive& directive = *program_.directives[number];
-  throw Fault{directive.place, directive.name + " says something about the statement behind it, and there is none",
+  throw Fault{directive.place,
+              directive.name + " says something about the statement behind it, and there is none",
               "move the directive in front of its statement, or remove it"};
 }
 

@@ -34,7 +34,8 @@ std::string read_all(int file) {
   std::string text;
   lseek(file, 0, SEEK_SET);
   char buffer[1 << 16];
-  for (ssize_t got; (got = read(file, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got; (got = read(file, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
   return text;
 }
 
@@ -75,7 +76,8 @@ std::vector<std::string> expanded(std::string_view output, int count) {
   std::vector<std::string> pragmas(static_cast<std::size_t>(count));
   for (std::size_t at = output.find(marker); at != output.npos;) {
     const std::size_t next = output.find(marker, at + marker.size());
-    std::string_view piece = output.substr(at + marker.size(), next == output.npos ? next : next - at - marker.size());
+    std::string_view piece =
+        output.substr(at + marker.size(), next == output.npos ? next : next - at - marker.size());
     char* rest = nullptr;
     const std::string copy(piece);
     const auto number = static_cast<std::size_t>(std::strtol(copy.c_str(), &rest, 10));

@@ -84,7 +84,8 @@ class Splitter {
   void word() {
     std::size_t end = position_;
     while (end < text_.size() && (word_begins(text_[end]) || digit(text_[end]))) ++end;
-    const bool prefix = end < text_.size() && (text_[end] == '"' || text_[end] == '\'') && end - position_ <= 2;
+    const bool prefix =
+        end < text_.size() && (text_[end] == '"' || text_[end] == '\'') && end - position_ <= 2;
     const std::string_view name = text_.substr(position_, end - position_);
     if (prefix && (name == "L" || name == "u" || name == "U" || name == "u8"))
       quoted(end);
@@ -108,7 +109,8 @@ class Splitter {
   // In 0xe+1 the e is a digit.
   bool hexadecimal_integer(std::size_t end) const {
     const std::string_view number = text_.substr(position_, end - position_);
-    return (number.starts_with("0x") || number.starts_with("0X")) && number.back() != 'p' && number.back() != 'P';
+    return (number.starts_with("0x") || number.starts_with("0X")) && number.back() != 'p' &&
+           number.back() != 'P';
   }
 
   void quoted(std::size_t open) {
@@ -120,7 +122,8 @@ class Splitter {
 
   void punctuation() {
     for (const std::string_view mark : long_punctuation)
-      if (text_.substr(position_).starts_with(mark)) return push(TokenKind::punctuation, position_, position_ + mark.size());
+      if (text_.substr(position_).starts_with(mark))
+        return push(TokenKind::punctuation, position_, position_ + mark.size());
     push(TokenKind::punctuation, position_, position_ + 1);
   }
 
@@ -136,7 +139,9 @@ class Splitter {
 
 }  // namespace
 
-std::vector<Token> split(std::string_view text, Files& files) { return Splitter(text, &files, {{}, 1, 0}).run(); }
+std::vector<Token> split(std::string_view text, Files& files) {
+  return Splitter(text, &files, {{}, 1, 0}).run();
+}
 
 std::vector<Token> split_line(std::string_view text, Place at) { return Splitter(text, nullptr, at).run(); }
 

@@ -11,15 +11,19 @@ struct Known {
   std::string_view clauses;  // between spaces
 };
 
-constexpr std::string_view data_clauses = " copy copyin copyout create present deviceptr pcopy pcopyin pcopyout pcreate"
-                                          " present_or_copy present_or_copyin present_or_copyout present_or_create"
-                                          " no_create attach default if async wait ";
-constexpr std::string_view compute_clauses = " num_gangs num_workers vector_length private firstprivate reduction self ";
-constexpr std::string_view loop_clauses = " gang worker vector seq auto independent collapse tile private reduction ";
+constexpr std::string_view data_clauses =
+    " copy copyin copyout create present deviceptr pcopy pcopyin pcopyout pcreate"
+    " present_or_copy present_or_copyin present_or_copyout present_or_create"
+    " no_create attach default if async wait ";
+constexpr std::string_view compute_clauses =
+    " num_gangs num_workers vector_length private firstprivate reduction self ";
+constexpr std::string_view loop_clauses =
+    " gang worker vector seq auto independent collapse tile private reduction ";
 
 // Longer names first.
 constexpr Known directives[] = {
-    {"enter data", " copyin create attach pcopyin pcreate present_or_copyin present_or_create if async wait "},
+    {"enter data",
+     " copyin create attach pcopyin pcreate present_or_copyin present_or_create if async wait "},
     {"exit data", " copyout delete detach finalize if async wait "},
     {"data", ""},
     {"parallel loop", ""},
@@ -31,8 +35,9 @@ constexpr Known directives[] = {
     {"loop", ""},
     {"update", " host self device if async wait if_present "},
     {"host_data", " use_device if if_present "},
-    {"declare", " copy copyin copyout create present deviceptr device_resident link pcopy pcopyin pcopyout pcreate"
-                " present_or_copy present_or_copyin present_or_copyout present_or_create "},
+    {"declare",
+     " copy copyin copyout create present deviceptr device_resident link pcopy pcopyin pcopyout pcreate"
+     " present_or_copy present_or_copyin present_or_copyout present_or_create "},
     {"wait", " async if "},
     {"cache", ""},
     {"routine", " gang worker vector seq bind nohost device_type "},
@@ -41,18 +46,22 @@ constexpr Known directives[] = {
     {"shutdown", " device_type device_num "},
     {"set", " default_async device_num device_type if "},
 };
-constexpr std::string_view numbers = " num_gangs num_workers vector_length collapse async wait if gang worker vector tile"
-                                     " default self bind device_type device_num default_async ";
+constexpr std::string_view numbers =
+    " num_gangs num_workers vector_length collapse async wait if gang worker vector tile"
+    " default self bind device_type device_num default_async ";
 
 bool in(std::string_view list, std::string_view name) {
   return !name.empty() && list.find(" " + std::string(name) + " ") != list.npos;
 }
 
-bool has_word(std::string_view name, std::string_view word) { return in(" " + std::string(name) + " ", word); }
+bool has_word(std::string_view name, std::string_view word) {
+  return in(" " + std::string(name) + " ", word);
+}
 
 std::string clauses_of(const Known& directive) {
   std::string clauses(directive.clauses);
-  const bool compute = has_word(directive.name, "parallel") || has_word(directive.name, "kernels") || has_word(directive.name, "serial");
+  const bool compute = has_word(directive.name, "parallel") || has_word(directive.name, "kernels") ||
+                       has_word(directive.name, "serial");
   if (directive.name == "data" || compute) clauses += data_clauses;
   if (compute) clauses += compute_clauses;
   if (has_word(directive.name, "loop")) clauses += loop_clauses;
@@ -122,7 +131,8 @@ AccDirective parse_acc(Cursor& at) {
     at.accept(",");
     AccClause clause{at.name("a clause")};
     if (!in(clauses, clause.name.text))
-      at.fail(clause.name.place, "`" + clause.name.text + "` is no clause of acc " + d.name + "; " + nearest(clause.name.text, words(clauses)));
+      at.fail(clause.name.place, "`" + clause.name.text + "` is no clause of acc " + d.name + "; " +
+                                     nearest(clause.name.text, words(clauses)));
     parse_arguments(at, clause);
     d.clauses.push_back(std::move(clause));
   }

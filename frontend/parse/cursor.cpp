@@ -5,9 +5,12 @@
 
 namespace tca::xacc {
 
-Cursor::Cursor(const std::string& text, Place line, Files& files) : text_(text), files_(files), line_(line), tokens_(split_line(text_, line)) {}
+Cursor::Cursor(const std::string& text, Place line, Files& files)
+    : text_(text), files_(files), line_(line), tokens_(split_line(text_, line)) {}
 
-const Token& Cursor::peek(std::size_t ahead) const { return tokens_[std::min(position_ + ahead, tokens_.size() - 1)]; }
+const Token& Cursor::peek(std::size_t ahead) const {
+  return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
+}
 
 bool Cursor::accept(std::string_view text) {
   if (!at(text)) return false;
@@ -63,7 +66,8 @@ Place Cursor::place_of(std::size_t index) const {
 void Cursor::fail(std::string rule) const { fail(place(), std::move(rule)); }
 
 void Cursor::fail(Place place, std::string rule) const {
-  throw Fault{place, std::move(rule), grammar_.empty() ? std::string() : "form: #pragma " + std::string(grammar_)};
+  throw Fault{place, std::move(rule),
+              grammar_.empty() ? std::string() : "form: #pragma " + std::string(grammar_)};
 }
 
 }  // namespace tca::xacc

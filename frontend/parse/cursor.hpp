@@ -30,8 +30,8 @@ class Cursor {
   [[noreturn]] void fail(std::string rule) const;
   [[noreturn]] void fail(Place place, std::string rule) const;
 
-  // Calls `item` for each part of a list in brackets, `(a, b)` or `[a][b]`. Returns the form, and whether there
-  // was any in `found`.
+  // Calls `item` for each part of a list in brackets, `(a, b)` or `[a][b]`. Returns the form, and whether
+  // there was any in `found`.
   template <class Item>
   Form list(bool* found, Item item) {
     *found = true;

@@ -10,8 +10,9 @@ DirectiveBody parse_nodes(Cursor& at) {
   if (at.accept("=")) d.of = parse_ref(at, "the nodes of which these are a part");
   for (std::size_t i = 1; i < d.extents.size(); ++i)
     if (!d.extents[i].extent)
-      at.fail(d.name.place, d.form == Form::square ? "only the first size of nodes in square brackets may be `*`"
-                                                   : "only the last size of nodes in round brackets may be `*`");
+      at.fail(d.name.place, d.form == Form::square
+                                ? "only the first size of nodes in square brackets may be `*`"
+                                : "only the last size of nodes in round brackets may be `*`");
   return d;
 }
 

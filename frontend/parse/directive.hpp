@@ -1,6 +1,6 @@
-// The directives of XcalableMP and OpenACC as they are written: names and expressions with their places, nothing
-// resolved. Both bracket forms become one. Dimensions are in the order of C, those of round brackets reversed;
-// `Form` is kept where it says how a number counts.
+// The directives of XcalableMP and OpenACC as they are written: names and expressions with their places,
+// nothing resolved. Both bracket forms become one. Dimensions are in the order of C, those of round brackets
+// reversed; `Form` is kept where it says how a number counts.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,8 @@ struct Expr {
   explicit operator bool() const { return !text.empty(); }
 };
 
-// Square brackets count from 0 and give lengths, round ones name first and last; nodes count from 1 in the latter.
+// Square brackets count from 0 and give lengths, round ones name first and last; nodes count from 1 in the
+// latter.
 enum class Form { square, round };
 
 // Reverses what was in round brackets.
@@ -190,7 +191,7 @@ struct ImageDirective {
 // Directives of OpenACC, told apart by their names; a construct with a loop has both words.
 struct AccClause {
   Name name;
-  std::string operation = {};      // of a reduction, or the word before a colon
+  std::string operation = {};       // of a reduction, or the word before a colon
   std::vector<Ref> variables = {};  // of data clauses, reductions and the like
   std::vector<Expr> arguments = {};
 };
@@ -208,9 +209,10 @@ struct AccDirective {
 
 using DirectiveBody =
     std::variant<NodesDirective, TemplateDirective, TemplateFixDirective, DistributeDirective, AlignDirective,
-                 ShadowDirective, LoopDirective, ArrayDirective, TaskDirective, TasksDirective, ReflectDirective,
-                 GmoveDirective, BarrierDirective, ReductionDirective, BcastDirective, WaitAsyncDirective,
-                 PostDirective, WaitDirective, LockDirective, CoarrayDirective, ImageDirective, StaticDescDirective, AccDirective>;
+                 ShadowDirective, LoopDirective, ArrayDirective, TaskDirective, TasksDirective,
+                 ReflectDirective, GmoveDirective, BarrierDirective, ReductionDirective, BcastDirective,
+                 WaitAsyncDirective, PostDirective, WaitDirective, LockDirective, CoarrayDirective,
+                 ImageDirective, StaticDescDirective, AccDirective>;
 
 struct Directive {
   std::string name;  // "reflect", "acc data": for messages

@@ -136,7 +136,8 @@ ReductionClause parse_reduction(Cursor& at) {
   std::transform(clause.operation.begin(), clause.operation.end(), clause.operation.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (std::find(known.begin(), known.end(), clause.operation) == known.end())
-    at.fail("`" + std::string(at.peek().text) + "` is no reduction: there are + * - & | ^ && || max min firstmax firstmin lastmax lastmin");
+    at.fail("`" + std::string(at.peek().text) +
+            "` is no reduction: there are + * - & | ^ && || max min firstmax firstmin lastmax lastmin");
   at.expect(at.peek().text);
   at.expect(":");
   do {

@@ -64,7 +64,8 @@ DirectiveBody parse_reflect(Cursor& at) {
   d.arrays = parse_names_in_brackets(at, "the name of an array");
   parse_clauses(at, [&] {
     if (at.accept("width")) return d.widths = parse_widths(at, "periodic"), true;
-    return accept_flag(at, "orthogonal", d.orthogonal) || accept_flag(at, "acc", d.acc) || accept_async(at, d.async);
+    return accept_flag(at, "orthogonal", d.orthogonal) || accept_flag(at, "acc", d.acc) ||
+           accept_async(at, d.async);
   });
   return d;
 }
@@ -78,7 +79,9 @@ DirectiveBody parse_reflect_init(Cursor& at) {
 
 DirectiveBody parse_reflect_do(Cursor& at) {
   auto d = std::get<ReflectDirective>(parse_reflect(at));
-  if (!d.widths.empty()) at.fail(d.widths[0].low.place, "reflect_do exchanges what reflect_init says, and has no widths of its own");
+  if (!d.widths.empty())
+    at.fail(d.widths[0].low.place,
+            "reflect_do exchanges what reflect_init says, and has no widths of its own");
   d.kind = ReflectDirective::Kind::start;
   return d;
 }

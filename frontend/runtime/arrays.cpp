@@ -14,7 +14,8 @@ Span xacc_layout::owned(std::size_t d, const int* at) const {
   const xacc_split& split = on->dim[dim.align.template_dim];
   if (split.format == XACC_CYCLIC) return {0, (split.size + split.stride - 1) / split.stride * split.width};
   const Span part = part_of(on->dim[dim.align.template_dim], at[dim.node_dim], dim.parts);
-  const Span own{std::max<std::int64_t>(part.begin - dim.align.offset, 0), std::min(part.end - dim.align.offset, dim.size)};
+  const Span own{std::max<std::int64_t>(part.begin - dim.align.offset, 0),
+                 std::min(part.end - dim.align.offset, dim.size)};
   return own.size() > 0 ? own : Span{std::min(own.begin, dim.size), std::min(own.begin, dim.size)};
 }
 
@@ -28,7 +29,8 @@ std::string xacc_layout::describe() const {
   for (int d = 0; d < on->nodes->dims; ++d) add(on->nodes->size[d]), add(on->nodes->ranks[d]);
   for (const xacc_dimension& dim : dims) {
     text += ";";
-    add(dim.size), add(dim.align.offset), add(dim.align.shadow_low), add(dim.align.shadow_high), add(dim.node_dim);
+    add(dim.size), add(dim.align.offset), add(dim.align.shadow_low), add(dim.align.shadow_high),
+        add(dim.node_dim);
     if (dim.node_dim < 0) continue;
     const xacc_split& split = on->dim[dim.align.template_dim];
     add(split.low), add(split.size), add(split.format), add(split.width);
@@ -68,7 +70,8 @@ void place_elements(xacc_array& a, void* base) {
   }
   a.base = base;
   // No pointer arithmetic: the origin may lie outside of the memory.
-  a.origin = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(base) - back * static_cast<std::int64_t>(layout.element_bytes));
+  a.origin = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(base) -
+                                     back * static_cast<std::int64_t>(layout.element_bytes));
 }
 
 void check_fit(const xacc_layout& layout) {
@@ -78,9 +81,11 @@ void check_fit(const xacc_layout& layout) {
     const xacc_split& split = layout.on->dim[dim.align.template_dim];
     const std::int64_t first = dim.align.offset, last = dim.size - 1 + dim.align.offset;
     if (first < split.low || last >= split.low + split.size)
-      refuse(layout.name + ": element " + std::to_string(first < split.low ? 0 : dim.size - 1) + " of dimension " + std::to_string(d) +
-             " lies at index " + std::to_string(first < split.low ? first : last) + " of template " + layout.on->name + ", which goes from " +
-             std::to_string(split.low) + " to " + std::to_string(split.low + split.size - 1));
+      refuse(layout.name + ": element " + std::to_string(first < split.low ? 0 : dim.size - 1) +
+             " of dimension " + std::to_string(d) + " lies at index " +
+             std::to_string(first < split.low ? first : last) + " of template " + layout.on->name +
+             ", which goes from " + std::to_string(split.low) + " to " +
+             std::to_string(split.low + split.size - 1));
   }
 }
 
@@ -88,13 +93,16 @@ void set_sizes(xacc_layout& layout, const std::int64_t* extents) {
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
     xacc_dimension& dim = layout.dims[d];
     const xacc_split* split = dim.align.template_dim >= 0 ? &layout.on->dim[dim.align.template_dim] : nullptr;
-    if (split && split->size < 0) refuse("template " + std::string(layout.on->name) + " has no size yet, and " + layout.name + " is made on it: put template_fix in front of this");
+    if (split && split->size < 0)
+      refuse("template " + std::string(layout.on->name) + " has no size yet, and " + layout.name +
+             " is made on it: put template_fix in front of this");
     dim.size = extents[d] >= 0 || !split ? extents[d] : split->size;
     if (dim.size < 0) refuse(layout.name + ": the size of dimension " + std::to_string(d) + " is not known");
     dim.node_dim = split ? split->node_dim : -1;
     dim.parts = dim.node_dim >= 0 ? layout.on->nodes->size[dim.node_dim] : 1;
     if (split && split->format == XACC_CYCLIC && (dim.align.shadow_low || dim.align.shadow_high))
-      refuse(layout.name + ": dimension " + std::to_string(d) + " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away");
+      refuse(layout.name + ": dimension " + std::to_string(d) +
+             " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away");
     if (dim.align.shadow_low == xacc_rest) refuse(layout.name + ": full shadows are not there yet");
   }
   check_fit(layout);

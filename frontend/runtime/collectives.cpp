@@ -20,10 +20,11 @@ struct Type {
 };
 
 Type type_of(int type) {
-  static constexpr Type types[] = {{DataType::float32, 4}, {DataType::float64, 8}, {DataType::long_double, sizeof(long double)},
-                                   {DataType::int8, 1},    {DataType::int16, 2},   {DataType::int32, 4},
-                                   {DataType::int64, 8},   {DataType::uint8, 1},   {DataType::uint16, 2},
-                                   {DataType::uint32, 4},  {DataType::uint64, 8}};
+  static constexpr Type types[] = {
+      {DataType::float32, 4}, {DataType::float64, 8}, {DataType::long_double, sizeof(long double)},
+      {DataType::int8, 1},    {DataType::int16, 2},   {DataType::int32, 4},
+      {DataType::int64, 8},   {DataType::uint8, 1},   {DataType::uint16, 2},
+      {DataType::uint32, 4},  {DataType::uint64, 8}};
   if (type >= XACC_OTHER) refuse("elements of this type have no reductions: reduce numbers");
   return types[type];
 }
@@ -48,24 +49,40 @@ raw::Combiner combiner_of(int operation) {
 
 raw::Operation operation_of(int type, int operation) {
   switch (operation) {
-    case XACC_SUM: return ReduceOp::sum;
-    case XACC_PRODUCT: return ReduceOp::product;
-    case XACC_MAX: return ReduceOp::max;
-    case XACC_MIN: return ReduceOp::min;
-    default: break;
+    case XACC_SUM:
+      return ReduceOp::sum;
+    case XACC_PRODUCT:
+      return ReduceOp::product;
+    case XACC_MAX:
+      return ReduceOp::max;
+    case XACC_MIN:
+      return ReduceOp::min;
+    default:
+      break;
   }
   switch (type_of(type).type) {
-    case DataType::float32: return combiner_of<float>(operation);
-    case DataType::float64: return combiner_of<double>(operation);
-    case DataType::int8: return combiner_of<std::int8_t>(operation);
-    case DataType::int16: return combiner_of<std::int16_t>(operation);
-    case DataType::int32: return combiner_of<std::int32_t>(operation);
-    case DataType::int64: return combiner_of<std::int64_t>(operation);
-    case DataType::uint8: return combiner_of<std::uint8_t>(operation);
-    case DataType::uint16: return combiner_of<std::uint16_t>(operation);
-    case DataType::uint32: return combiner_of<std::uint32_t>(operation);
-    case DataType::uint64: return combiner_of<std::uint64_t>(operation);
-    default: refuse("elements of this type have no such reduction");
+    case DataType::float32:
+      return combiner_of<float>(operation);
+    case DataType::float64:
+      return combiner_of<double>(operation);
+    case DataType::int8:
+      return combiner_of<std::int8_t>(operation);
+    case DataType::int16:
+      return combiner_of<std::int16_t>(operation);
+    case DataType::int32:
+      return combiner_of<std::int32_t>(operation);
+    case DataType::int64:
+      return combiner_of<std::int64_t>(operation);
+    case DataType::uint8:
+      return combiner_of<std::uint8_t>(operation);
+    case DataType::uint16:
+      return combiner_of<std::uint16_t>(operation);
+    case DataType::uint32:
+      return combiner_of<std::uint32_t>(operation);
+    case DataType::uint64:
+      return combiner_of<std::uint64_t>(operation);
+    default:
+      refuse("elements of this type have no such reduction");
   }
 }
 
@@ -78,8 +95,13 @@ raw::Collective& cached(Group& group, const std::string& key, const raw::Request
 void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
   if (group.ranks.size() == 1 || count == 0) return;
   const Type t = type_of(type);
-  const std::string name = "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," + std::to_string(count);
-  raw::Request request{.kind = CollectiveKind::all_reduce, .name = name, .type = t.type, .element_bytes = t.bytes, .count = count};
+  const std::string name =
+      "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," + std::to_string(count);
+  raw::Request request{.kind = CollectiveKind::all_reduce,
+                       .name = name,
+                       .type = t.type,
+                       .element_bytes = t.bytes,
+                       .count = count};
   request.operation = operation_of(type, operation);
   raw::Collective& sum = cached(group, name, request);
   const std::size_t bytes = t.bytes * static_cast<std::size_t>(count);
@@ -91,7 +113,8 @@ void reduce(void* values, std::int64_t count, int type, int operation, Group& gr
 void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
   if (group.ranks.size() == 1 || bytes == 0) return;
   const std::string name = "bcast " + std::to_string(bytes) + " from " + std::to_string(root);
-  const raw::Request request{.kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root};
+  const raw::Request request{
+      .kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root};
   raw::Collective& all = cached(group, name, request);
   const auto size = static_cast<std::size_t>(bytes);
   if (group.me == root) std::memcpy(all.from().data(), values, size);
@@ -102,9 +125,11 @@ void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
 int root_of(const xacc_on* from, const Group& group) {
   if (!from) return 0;
   const std::vector<int> ranks = ranks_of(*from);
-  if (ranks.size() != 1) refuse("bcast: `from` names " + std::to_string(ranks.size()) + " nodes, and one of them has the value");
+  if (ranks.size() != 1)
+    refuse("bcast: `from` names " + std::to_string(ranks.size()) + " nodes, and one of them has the value");
   const auto at = std::find(group.ranks.begin(), group.ranks.end(), ranks[0]);
-  if (at == group.ranks.end()) refuse("bcast: rank " + std::to_string(ranks[0]) + " of `from` is none of those that it goes to");
+  if (at == group.ranks.end())
+    refuse("bcast: rank " + std::to_string(ranks[0]) + " of `from` is none of those that it goes to");
   return static_cast<int>(at - group.ranks.begin());
 }
 
@@ -136,7 +161,8 @@ void xacc_barrier(xacc_on on, int, const xacc_place* at) {
   });
 }
 
-void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int, const xacc_place* at) {
+void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int,
+                 const xacc_place* at) {
   guarded(at, [&] {
     if (Group* group = group_of(on)) reduce(values, count, type, operation, *group);
   });
@@ -146,7 +172,8 @@ void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int, 
   guarded(at, [&] {
     Group* group = group_of(on);
     if (!group) return;
-    reduce(a->base, static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes), type, operation, *group);
+    reduce(a->base, static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes), type, operation,
+           *group);
   });
 }
 

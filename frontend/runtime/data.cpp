@@ -1,4 +1,5 @@
-// OpenACC's data where the device is the host: nothing is copied, but what is there and who brought it is known.
+// OpenACC's data where the device is the host: nothing is copied, but what is there and who brought it is
+// known.
 #include <algorithm>
 
 #include "runtime/runtime.hpp"
@@ -37,8 +38,10 @@ void enter(const xacc_item& item, const xacc_place& at) {
     ++entry->count;
     return;
   }
-  if (item.clause == XACC_PRESENT) refuse(std::string(item.name) + " is not present on the device; " + known());
-  table().push_back({item.name, static_cast<const char*>(item.address), item.bytes, std::string(at.file) + ":" + std::to_string(at.line), 1});
+  if (item.clause == XACC_PRESENT)
+    refuse(std::string(item.name) + " is not present on the device; " + known());
+  table().push_back({item.name, static_cast<const char*>(item.address), item.bytes,
+                     std::string(at.file) + ":" + std::to_string(at.line), 1});
 }
 
 void leave(const xacc_item& item) {

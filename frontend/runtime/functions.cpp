@@ -1,7 +1,8 @@
 // The functions that programs call themselves: those of xmp.h and openacc.h.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
-#include <unistd.h>
 
 #include "runtime/runtime.hpp"
 #include "tca/xacc/openacc.h"
@@ -51,7 +52,9 @@ int xmpc_this_image(void) { return xmpc_node_num(); }
 int xmp_this_image(void) { return xmp_node_num(); }
 int xmp_num_images(void) { return xmp_num_nodes(); }
 
-double xmp_wtime(void) { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double xmp_wtime(void) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 double xmp_wtick(void) { return 1e-9; }
 void xmp_exit(int status) { std::exit(status); }
 void xmp_free(void* descriptor) {
@@ -69,9 +72,15 @@ int xmp_array_ubound(void* array, int dim, int* bound) {
   const auto* d = dimension(array, dim);
   return set(d, bound, d ? d->size - 1 : 0);
 }
-size_t xmp_array_type_size(void* array) { return static_cast<const xacc_array*>(array)->layout->element_bytes; }
-int xmp_array_gcllbound(void* array, int dim) { return dimension(array, dim) ? static_cast<int>(owned(array, dim).begin) : -1; }
-int xmp_array_gclubound(void* array, int dim) { return dimension(array, dim) ? static_cast<int>(owned(array, dim).end - 1) : -1; }
+size_t xmp_array_type_size(void* array) {
+  return static_cast<const xacc_array*>(array)->layout->element_bytes;
+}
+int xmp_array_gcllbound(void* array, int dim) {
+  return dimension(array, dim) ? static_cast<int>(owned(array, dim).begin) : -1;
+}
+int xmp_array_gclubound(void* array, int dim) {
+  return dimension(array, dim) ? static_cast<int>(owned(array, dim).end - 1) : -1;
+}
 int xmp_array_lshadow(void* array, int dim, int* width) {
   const auto* d = dimension(array, dim);
   return set(d, width, d ? d->align.shadow_low : 0);

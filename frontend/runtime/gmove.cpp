@@ -1,6 +1,6 @@
-// gmove: every rank gets what it owns of the left side from the nearest that has it, by puts of a chain that is made
-// once for two sections. Where both sides are one array, or the left one is not distributed, what comes waits in
-// memory of the chain's until everything has been read.
+// gmove: every rank gets what it owns of the left side from the nearest that has it, by puts of a chain that
+// is made once for two sections. Where both sides are one array, or the left one is not distributed, what
+// comes waits in memory of the chain's until everything has been read.
 #include <algorithm>
 
 #include "runtime/section.hpp"
@@ -26,9 +26,11 @@ class Gmove {
     const int me = group_.ranks[static_cast<std::size_t>(group_.me)];
     const void* source = from.section().array ? from.section().array->base : from.section().memory;
     void* target = to.section().array ? to.section().array->base : to.section().memory;
-    if (!from.section().array) return copy(target, to.steps(mine_, me), source, from.steps(mine_, me), mine_, bytes);
+    if (!from.section().array)
+      return copy(target, to.steps(mine_, me), source, from.steps(mine_, me), mine_, bytes);
     void* into = staged_ ? stage_->window.data() : target;
-    for (const Box& box : own_) copy(into, target_steps(to, box, mine_, me), source, from.steps(box, me), box, bytes);
+    for (const Box& box : own_)
+      copy(into, target_steps(to, box, mine_, me), source, from.steps(box, me), box, bytes);
     if (chain_) chain_->run();
     if (staged_) copy(target, to.steps(mine_, me), into, dense(mine_, mine_), mine_, bytes);
   }
@@ -65,7 +67,8 @@ class Gmove {
       const auto source = static_cast<int>((me + i) % size);
       const Box box = intersection(wanted, from.owned_by(group_.ranks[static_cast<std::size_t>(source)]));
       if (volume(box) <= 0) continue;
-      const bool known = std::any_of(found.begin(), found.end(), [&](const auto& f) { return volume(intersection(f.second, box)) > 0; });
+      const bool known = std::any_of(found.begin(), found.end(),
+                                     [&](const auto& f) { return volume(intersection(f.second, box)) > 0; });
       if (!known) found.emplace_back(source, box);
     }
     return found;
@@ -84,7 +87,8 @@ class Gmove {
         if (to_me && !from_me) chain.expect(s);
         if (to_me || !from_me) continue;
         for (const Piece& piece : pieces(target_steps(to, box, whole, rank), from.steps(box, me), box))
-          chain.put(target.on(static_cast<int>(r)).at(piece.to), piece.to_layout, source.at(piece.from), piece.from_layout);
+          chain.put(target.on(static_cast<int>(r)).at(piece.to), piece.to_layout, source.at(piece.from),
+                    piece.from_layout);
       }
     }
     chain.commit();
@@ -92,7 +96,10 @@ class Gmove {
   }
 
   raw::Window view(Storage* storage) const {
-    if (!storage) refuse("gmove: an array is memory that no directive has made, which other ranks cannot reach: align it where it is declared");
+    if (!storage)
+      refuse(
+          "gmove: an array is memory that no directive has made, which other ranks cannot reach: align it "
+          "where it is declared");
     return storage->group == &group_ ? storage->window : group_.world->view(storage->window);
   }
 
@@ -121,8 +128,10 @@ void xacc_gmove(const xacc_section* to, const xacc_section* from, int, const xac
   guarded(at, [&] {
     const Side left(*to), right(*from);
     if (to->element_bytes != from->element_bytes)
-      refuse("gmove: elements of " + std::to_string(to->element_bytes) + " and " + std::to_string(from->element_bytes) + " bytes, which are not converted");
-    if (left.counts() != right.counts()) refuse("gmove: the sides differ: " + left.shape() + " = " + right.shape());
+      refuse("gmove: elements of " + std::to_string(to->element_bytes) + " and " +
+             std::to_string(from->element_bytes) + " bytes, which are not converted");
+    if (left.counts() != right.counts())
+      refuse("gmove: the sides differ: " + left.shape() + " = " + right.shape());
     Runtime& runtime = Runtime::get();
     auto& slot = runtime.moves[key_of(left, right)];
     if (!slot) slot = std::make_shared<Gmove>(left, right, runtime.executing());

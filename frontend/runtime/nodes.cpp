@@ -35,19 +35,24 @@ void make(xacc_nodes& nodes, const char* name, int dims, const std::int64_t* siz
   std::int64_t known = 1;
   int open = -1;
   for (int d = 0; d < dims; ++d) {
-    if (sizes[d] == xacc_rest) open = d;
-    else if (sizes[d] < 1) refuse("nodes " + std::string(name) + ": a size of " + std::to_string(sizes[d]) + " is none");
-    else known *= sizes[d];
+    if (sizes[d] == xacc_rest)
+      open = d;
+    else if (sizes[d] < 1)
+      refuse("nodes " + std::string(name) + ": a size of " + std::to_string(sizes[d]) + " is none");
+    else
+      known *= sizes[d];
     nodes.size[d] = sizes[d] == xacc_rest ? 1 : static_cast<int>(sizes[d]);
   }
   if (open >= 0) nodes.size[open] = static_cast<int>(std::max<std::int64_t>(ranks / known, 1));
   finish(nodes, 0);
   if (nodes.total > ranks)
-    refuse("nodes " + describe(nodes) + " are " + std::to_string(nodes.total) + ", and the program runs as " + std::to_string(ranks) +
-           (ranks == 1 ? " rank" : " ranks") + ": start it with tca run -n " + std::to_string(nodes.total));
+    refuse("nodes " + describe(nodes) + " are " + std::to_string(nodes.total) + ", and the program runs as " +
+           std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + ": start it with tca run -n " +
+           std::to_string(nodes.total));
   if (open >= 0 && nodes.total != ranks)
-    refuse("nodes " + describe(nodes) + " leave " + std::to_string(ranks - nodes.total) + " of the program's " + std::to_string(ranks) +
-           " ranks over: start it with a multiple of " + std::to_string(known));
+    refuse("nodes " + describe(nodes) + " leave " + std::to_string(ranks - nodes.total) +
+           " of the program's " + std::to_string(ranks) + " ranks over: start it with a multiple of " +
+           std::to_string(known));
   find_self(nodes);
 }
 
@@ -116,8 +121,9 @@ xacc_on on_nodes(const xacc_nodes& nodes, const std::int64_t* subscripts) {
     on.count[d] = s[1] == xacc_rest ? (nodes.size[d] - on.base[d] + s[2] - 1) / s[2] : s[1];
     const std::int64_t last = on.base[d] + (on.count[d] - 1) * on.step[d];
     if (on.base[d] < 0 || last >= nodes.size[d])
-      refuse("subscript " + std::to_string(on.base[d] < 0 ? on.base[d] : last) + " is none of nodes " + describe(nodes) + " along dimension " +
-             std::to_string(d) + ", counted from 0 in the order of C");
+      refuse("subscript " + std::to_string(on.base[d] < 0 ? on.base[d] : last) + " is none of nodes " +
+             describe(nodes) + " along dimension " + std::to_string(d) +
+             ", counted from 0 in the order of C");
   }
   return on;
 }
@@ -142,8 +148,9 @@ xacc_on on_template(const xacc_template& t, const std::int64_t* subscripts) {
     const std::int64_t first = s[0] == xacc_rest ? split.low : s[0];
     const std::int64_t last = s[1] == xacc_rest ? split.low + split.size - 1 : first + (s[1] - 1) * s[2];
     if (first < split.low || last >= split.low + split.size)
-      refuse("index " + std::to_string(first < split.low ? first : last) + " is none of template " + std::string(t.name) + " along dimension " +
-             std::to_string(d) + ", which goes from " + std::to_string(split.low) + " to " + std::to_string(split.low + split.size - 1));
+      refuse("index " + std::to_string(first < split.low ? first : last) + " is none of template " +
+             std::string(t.name) + " along dimension " + std::to_string(d) + ", which goes from " +
+             std::to_string(split.low) + " to " + std::to_string(split.low + split.size - 1));
     on.base[split.node_dim] = owner_of(split, first, parts);
     on.count[split.node_dim] = owner_of(split, last, parts) - on.base[split.node_dim] + 1;
     on.step[split.node_dim] = 1;
@@ -156,12 +163,13 @@ xacc_on on_template(const xacc_template& t, const std::int64_t* subscripts) {
 
 using namespace tca::xacc;
 
-void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes, const xacc_place* at) {
+void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
+                     const xacc_place* at) {
   guarded(at, [&] { make(*nodes, name, dims, sizes); });
 }
 
-void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes, const xacc_nodes* of,
-                     const int64_t* subscripts, const xacc_place* at) {
+void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
+                     const xacc_nodes* of, const int64_t* subscripts, const xacc_place* at) {
   guarded(at, [&] {
     const xacc_on on = on_nodes(*of, subscripts);
     nodes->name = name;
@@ -173,11 +181,14 @@ void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_
       nodes->first += static_cast<int>(on.base[d]) * of->ranks[d];
       const bool single = subscripts && subscripts[3 * d + 1] == 1;
       if (single) continue;
-      if (next == dims) refuse("nodes " + std::string(name) + " have " + std::to_string(dims) + " dimensions, and those that they are a part of more");
+      if (next == dims)
+        refuse("nodes " + std::string(name) + " have " + std::to_string(dims) +
+               " dimensions, and those that they are a part of more");
       nodes->size[next] = static_cast<int>(on.count[d]);
       nodes->ranks[next] = static_cast<int>(on.step[d]) * of->ranks[d];
       if (sizes[next] != xacc_rest && sizes[next] != on.count[d])
-        refuse("nodes " + std::string(name) + " have " + std::to_string(sizes[next]) + " along dimension " + std::to_string(next) + ", and the part has " + std::to_string(on.count[d]));
+        refuse("nodes " + std::string(name) + " have " + std::to_string(sizes[next]) + " along dimension " +
+               std::to_string(next) + ", and the part has " + std::to_string(on.count[d]));
       nodes->total *= nodes->size[next++];
     }
     for (; next < dims; ++next) nodes->size[next] = nodes->ranks[next] = 1;

@@ -1,5 +1,6 @@
 // reflect: a halo, set up where an array of this shape first exchanges these widths from this memory.
 #include <algorithm>
+#include <cstdio>
 
 #include "runtime/runtime.hpp"
 
@@ -21,8 +22,9 @@ Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
     if (widths) {
       width = {widths[3 * d], widths[3 * d + 1]};
       if (width.low > dim.align.shadow_low || width.high > dim.align.shadow_high)
-        refuse(layout.name + ": a width of " + std::to_string(width.low) + ":" + std::to_string(width.high) + " along dimension " + std::to_string(d) +
-               " is more than the shadow, " + std::to_string(dim.align.shadow_low) + ":" + std::to_string(dim.align.shadow_high));
+        refuse(layout.name + ": a width of " + std::to_string(width.low) + ":" + std::to_string(width.high) +
+               " along dimension " + std::to_string(d) + " is more than the shadow, " +
+               std::to_string(dim.align.shadow_low) + ":" + std::to_string(dim.align.shadow_high));
     }
     if (dim.node_dim < 0 && !periodic) width = {0, 0};
     result.exchange.push_back(width);
@@ -31,7 +33,8 @@ Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
   return result;
 }
 
-// Ranks in the order of the array's dimensions, and behind them the node dimensions on which it is replicated.
+// Ranks in the order of the array's dimensions, and behind them the node dimensions on which it is
+// replicated.
 struct Arrangement {
   std::vector<int> shape;
   std::vector<int> node_dims;  // of each dimension of the shape; -1
@@ -46,7 +49,8 @@ Arrangement arrange(const xacc_layout& layout) {
     a.node_dims.push_back(dim.node_dim);
   }
   for (int n = 0; n < nodes.dims; ++n) {
-    if (std::find(a.node_dims.begin(), a.node_dims.end(), n) != a.node_dims.end() || nodes.size[n] == 1) continue;
+    if (std::find(a.node_dims.begin(), a.node_dims.end(), n) != a.node_dims.end() || nodes.size[n] == 1)
+      continue;
     a.shape.push_back(nodes.size[n]);
     a.node_dims.push_back(n);
   }
@@ -54,15 +58,18 @@ Arrangement arrange(const xacc_layout& layout) {
   for (std::size_t d = 0; d < a.shape.size(); ++d) {
     std::vector<int> more;
     for (const int rank : a.ranks)
-      for (int c = 0; c < a.shape[d]; ++c) more.push_back(rank + (a.node_dims[d] < 0 ? 0 : c * nodes.ranks[a.node_dims[d]]));
+      for (int c = 0; c < a.shape[d]; ++c)
+        more.push_back(rank + (a.node_dims[d] < 0 ? 0 : c * nodes.ranks[a.node_dims[d]]));
     a.ranks = std::move(more);
   }
   return a;
 }
 
-std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal) {
+std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal,
+                                const xacc_place& at) {
   const Arrangement arrangement = arrange(layout);
-  if (arrangement.shape.size() > Grid::max_dims) refuse(layout.name + " has more than seven dimensions with those on which it is replicated");
+  if (arrangement.shape.size() > Grid::max_dims)
+    refuse(layout.name + " has more than seven dimensions with those on which it is replicated");
   Group& group = Runtime::get().group(arrangement.ranks);
   std::vector<bool> periodic = widths.periodic;
   std::vector<std::int64_t> interior;
@@ -84,27 +91,35 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   const raw::Window& window = layout.storage->window;
   halo->add(group.world == layout.storage->group->world ? window : group.world->view(window));
   halo->commit();
+  Runtime& runtime = Runtime::get();
+  if (runtime.explain && runtime.world().rank() == 0)
+    std::fprintf(stderr, "%s:%d: %s (%s), %lld bytes from rank 0:\n%s\n", at.file, at.line, at.directive,
+                 layout.name.c_str(), static_cast<long long>(halo->bytes()), halo->explain().c_str());
   return halo;
 }
 
 bool exchanges_nothing(const Widths& widths) {
-  return std::all_of(widths.exchange.begin(), widths.exchange.end(), [](const GhostWidth& w) { return w.low == 0 && w.high == 0; });
+  return std::all_of(widths.exchange.begin(), widths.exchange.end(),
+                     [](const GhostWidth& w) { return w.low == 0 && w.high == 0; });
 }
 
 // Null where there is nothing to exchange.
-Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal) {
+Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal, const xacc_place& at) {
   if (!a.layout) refuse("the array has no memory yet");
   const xacc_layout& layout = *a.layout;
   if (!layout.on->nodes->inside) return nullptr;
   const Widths widths = widths_of(layout, given);
   if (exchanges_nothing(widths)) return nullptr;
   if (!layout.storage)
-    refuse(layout.name + " is memory that no directive has made, which other ranks cannot reach: align the array where it is declared");
+    refuse(layout.name +
+           " is memory that no directive has made, which other ranks cannot reach: align the array where it "
+           "is declared");
   std::string key = layout.describe() + (orthogonal ? "o" : "c");
   for (std::size_t d = 0; d < widths.exchange.size(); ++d)
-    key += "/" + std::to_string(widths.exchange[d].low) + ":" + std::to_string(widths.exchange[d].high) + (widths.periodic[d] ? "p" : "");
+    key += "/" + std::to_string(widths.exchange[d].low) + ":" + std::to_string(widths.exchange[d].high) +
+           (widths.periodic[d] ? "p" : "");
   auto& slot = layout.storage->halos[key];
-  if (!slot) slot = make_halo(layout, widths, orthogonal);
+  if (!slot) slot = make_halo(layout, widths, orthogonal, at);
   return slot.get();
 }
 
@@ -121,12 +136,12 @@ void exchange(Halo* halo, std::int64_t async) {
 using namespace tca::xacc;
 
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at) {
-  guarded(at, [&] { exchange(halo_of(*a, widths, flags & XACC_ORTHOGONAL), async); });
+  guarded(at, [&] { exchange(halo_of(*a, widths, flags & XACC_ORTHOGONAL, *at), async); });
 }
 
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at) {
   guarded(at, [&] {
-    halo_of(*a, widths, flags & XACC_ORTHOGONAL);
+    halo_of(*a, widths, flags & XACC_ORTHOGONAL, *at);
     a->layout->reflect_widths.reset();
     if (widths) a->layout->reflect_widths.emplace(widths, widths + 3 * a->layout->dims.size());
     a->layout->orthogonal = flags & XACC_ORTHOGONAL;
@@ -139,7 +154,7 @@ void xacc_reflect_do(xacc_array* a, int, int64_t async, const xacc_place* at) {
     if (!a->layout || !a->layout->initialised)
       refuse("reflect_init has not been executed for this array: put it in front of the first reflect_do");
     const auto& widths = a->layout->reflect_widths;
-    exchange(halo_of(*a, widths ? widths->data() : nullptr, a->layout->orthogonal), async);
+    exchange(halo_of(*a, widths ? widths->data() : nullptr, a->layout->orthogonal, *at), async);
   });
 }
 

@@ -1,10 +1,11 @@
 #include "runtime/runtime.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <unistd.h>
 
 namespace tca::xacc {
 namespace {
@@ -44,7 +45,10 @@ void guarded(const xacc_place* at, const std::function<void()>& body) {
 void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
 Runtime& Runtime::get() {
-  if (!instance()) refuse("no main function has been translated that could start OpenTCA: compile the file of main with tca xacc cc");
+  if (!instance())
+    refuse(
+        "no main function has been translated that could start OpenTCA: compile the file of main with tca "
+        "xacc cc");
   return *instance();
 }
 
@@ -71,7 +75,8 @@ Group& Runtime::group(const std::vector<int>& ranks) {
     groups_.erase(ranks);
     refuse("rank " + std::to_string(world_.rank()) + " is none of those that this directive concerns");
   }
-  auto made = std::make_unique<Group>(Group{ranks, std::nullopt, &world_, static_cast<int>(me - ranks.begin())});
+  auto made =
+      std::make_unique<Group>(Group{ranks, std::nullopt, &world_, static_cast<int>(me - ranks.begin())});
   if (ranks != stack_.front()) {
     made->own.emplace(world_.group(ranks));
     made->world = &*made->own;
@@ -83,7 +88,8 @@ Group& Runtime::group(const std::vector<int>& ranks) {
 Storage& Runtime::allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name) {
   Group* group = &executing();
   for (const auto& s : storages_) {
-    if (s->used || s->element_bytes != element_bytes || s->capacity != capacity || s->group != group) continue;
+    if (s->used || s->element_bytes != element_bytes || s->capacity != capacity || s->group != group)
+      continue;
     s->used = true;
     return *s;
   }
@@ -106,5 +112,7 @@ using tca::xacc::Runtime;
 void xacc_start(void) {
   guarded(nullptr, [] { Runtime::start(); });
 }
+
+void xacc_explain(void) { Runtime::get().explain = true; }
 
 void xacc_register(void (*set_up)(void)) { tca::xacc::set_ups().push_back(set_up); }

@@ -1,5 +1,5 @@
-// What the runtime of translated programs keeps: one world, its groups, the memory of arrays, and what has been
-// set up once for directives that run often. One instance a process, made by xacc_start.
+// What the runtime of translated programs keeps: one world, its groups, the memory of arrays, and what has
+// been set up once for directives that run often. One instance a process, made by xacc_start.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Group {
   std::map<std::string, raw::Collective> collectives = {};
 };
 
-// Memory of a distributed array, in every rank of the group that made it. It outlives the array, for the next one
-// of its size.
+// Memory of a distributed array, in every rank of the group that made it. It outlives the array, for the next
+// one of its size.
 struct Storage {
   raw::Window window;
   std::size_t element_bytes;
@@ -67,6 +67,7 @@ class Runtime {
  public:
   std::multimap<std::int64_t, Pending> pending;
   std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
+  bool explain = false;                                // whether exchanges are printed when they are set up
 };
 
 // Runs a directive. An error ends the program with `file:line: directive: message`.
@@ -79,8 +80,8 @@ std::vector<int> ranks_of(const xacc_on& on);
 // Where a rank lies in nodes, if it does.
 std::optional<std::vector<int>> coordinates_in(const xacc_nodes& nodes, int rank);
 
-// How an element's dimension is shared out: the node that owns template index `index`, and what node `part` of
-// `parts` owns.
+// How an element's dimension is shared out: the node that owns template index `index`, and what node `part`
+// of `parts` owns.
 int owner_of(const xacc_split& split, std::int64_t index, int parts);
 struct Span {
   std::int64_t begin, end;

@@ -13,24 +13,28 @@ std::int64_t volume(const Box& box) {
 
 Box intersection(const Box& a, const Box& b) {
   Box both;
-  for (std::size_t d = 0; d < a.size(); ++d) both.push_back({std::max(a[d].begin, b[d].begin), std::min(a[d].end, b[d].end)});
+  for (std::size_t d = 0; d < a.size(); ++d)
+    both.push_back({std::max(a[d].begin, b[d].begin), std::min(a[d].end, b[d].end)});
   return both;
 }
 
 Side::Side(const xacc_section& section) : section_(&section) {
   for (int i = 0; i < section.dims; ++i) {
     const xacc_layout* layout = section.array ? section.array->layout : nullptr;
-    if (layout && layout->dims[static_cast<std::size_t>(i)].node_dim >= 0 && layout->on->dim[layout->dims[static_cast<std::size_t>(i)].align.template_dim].format == XACC_CYCLIC)
+    if (layout && layout->dims[static_cast<std::size_t>(i)].node_dim >= 0 &&
+        layout->on->dim[layout->dims[static_cast<std::size_t>(i)].align.template_dim].format == XACC_CYCLIC)
       refuse("gmove: " + layout->name + " is cyclic, which gmove does not move yet");
     const auto d = static_cast<std::size_t>(i);
     const std::int64_t size = section.array ? section.array->layout->dims[d].size : section.extent[i];
     const std::int64_t step = section.step[i], base = section.base[i] == xacc_rest ? 0 : section.base[i];
     if (step < 1) refuse("gmove: a step of " + std::to_string(step) + " is none");
-    const std::int64_t count = section.count[i] == xacc_rest ? (size - base + step - 1) / step : section.count[i];
+    const std::int64_t count =
+        section.count[i] == xacc_rest ? (size - base + step - 1) / step : section.count[i];
     const std::int64_t last = base + (count - 1) * step;
     if (base < 0 || count < 0 || last >= size)
-      refuse("gmove: a section from " + std::to_string(base) + " to " + std::to_string(last) + " lies outside of dimension " + std::to_string(i) +
-             ", which has " + std::to_string(size) + " elements");
+      refuse("gmove: a section from " + std::to_string(base) + " to " + std::to_string(last) +
+             " lies outside of dimension " + std::to_string(i) + ", which has " + std::to_string(size) +
+             " elements");
     base_.push_back(base), count_.push_back(count), step_.push_back(step);
     if (count == 1) continue;
     loops_.push_back(d);
@@ -57,7 +61,9 @@ Box Side::owned_by(int rank) const {
   Box box;
   for (std::size_t d = 0; d < base_.size(); ++d) {
     const Span own = owned(d, at.data());
-    const auto first_step = [&](std::int64_t index) { return index <= base_[d] ? 0 : (index - base_[d] + step_[d] - 1) / step_[d]; };
+    const auto first_step = [&](std::int64_t index) {
+      return index <= base_[d] ? 0 : (index - base_[d] + step_[d] - 1) / step_[d];
+    };
     const Span steps{first_step(own.begin), std::min(count_[d], first_step(own.end))};
     if (own.size() == 0 || steps.size() == 0) return none;
     if (count_[d] != 1) box.push_back(steps);
@@ -101,12 +107,14 @@ std::string Side::shape() const {
   return counts_.empty() ? text + ", one element" : text;
 }
 
-void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box, std::size_t element_bytes) {
+void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
+          std::size_t element_bytes) {
   if (volume(box) == 0) return;
   std::vector<std::int64_t> step(box.size());
   for (;;) {
     std::int64_t t = to_steps.first, f = from_steps.first;
-    for (std::size_t d = 0; d < box.size(); ++d) t += step[d] * to_steps.pitch[d], f += step[d] * from_steps.pitch[d];
+    for (std::size_t d = 0; d < box.size(); ++d)
+      t += step[d] * to_steps.pitch[d], f += step[d] * from_steps.pitch[d];
     std::memcpy(static_cast<char*>(to) + t * static_cast<std::int64_t>(element_bytes),
                 static_cast<const char*>(from) + f * static_cast<std::int64_t>(element_bytes), element_bytes);
     std::size_t d = box.size();

@@ -46,7 +46,8 @@ class Side {
 };
 
 // Copies a box between two places of this rank's memory.
-void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box, std::size_t element_bytes);
+void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
+          std::size_t element_bytes);
 
 // The layouts of a box on both sides of a put; several where it has more loops than a layout.
 struct Piece {

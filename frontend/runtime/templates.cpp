@@ -27,8 +27,9 @@ void set_width(xacc_template& t, xacc_split& split, std::int64_t given) {
   }
   split.width = given > 0 ? given : (split.size + parts - 1) / parts;
   if (given > 0 && given * parts < split.size)
-    refuse("block(" + std::to_string(given) + ") on " + std::to_string(parts) + " nodes is less than the " + std::to_string(split.size) +
-           " indices of template " + t.name + ": give at least " + std::to_string((split.size + parts - 1) / parts));
+    refuse("block(" + std::to_string(given) + ") on " + std::to_string(parts) + " nodes is less than the " +
+           std::to_string(split.size) + " indices of template " + t.name + ": give at least " +
+           std::to_string((split.size + parts - 1) / parts));
 }
 
 void share_out(xacc_template& t) {
@@ -36,7 +37,8 @@ void share_out(xacc_template& t) {
   for (int d = 0; d < t.dims; ++d) {
     xacc_split& split = t.dim[d];
     if (split.size < 0 || (split.format == XACC_GBLOCK && !split.bounds)) continue;  // to be fixed
-    if (split.node_dim >= 0 && split.format != XACC_GBLOCK) set_width(t, split, split.format == XACC_BLOCK ? split.stride : split.width);
+    if (split.node_dim >= 0 && split.format != XACC_GBLOCK)
+      set_width(t, split, split.format == XACC_BLOCK ? split.stride : split.width);
     find_own(split, *t.nodes);
   }
 }
@@ -47,7 +49,8 @@ const std::int64_t* bounds_of(const xacc_template& t, const xacc_split& split, c
   bounds[0] = split.low;
   for (int p = 0; p < parts; ++p) bounds[p + 1] = bounds[p] + sizes[p];
   if (split.size >= 0 && bounds[parts] != split.low + split.size)
-    refuse("gblock: the sizes make " + std::to_string(bounds[parts] - split.low) + ", and template " + t.name + " has " + std::to_string(split.size) + " indices");
+    refuse("gblock: the sizes make " + std::to_string(bounds[parts] - split.low) + ", and template " +
+           t.name + " has " + std::to_string(split.size) + " indices");
   return bounds;
 }
 
@@ -76,7 +79,8 @@ Span part_of(const xacc_split& split, int part, int parts) {
 
 using namespace tca::xacc;
 
-void xacc_template_make(xacc_template* t, const char* name, int dims, const int64_t* bounds, const xacc_place* at) {
+void xacc_template_make(xacc_template* t, const char* name, int dims, const int64_t* bounds,
+                        const xacc_place* at) {
   guarded(at, [&] {
     *t = xacc_template{};
     t->name = name;
@@ -85,7 +89,9 @@ void xacc_template_make(xacc_template* t, const char* name, int dims, const int6
       t->dim[d].node_dim = -1;
       t->dim[d].low = bounds[2 * d];
       t->dim[d].size = bounds[2 * d + 1];
-      if (t->dim[d].size < -1) refuse("template " + std::string(name) + ": dimension " + std::to_string(d) + " has " + std::to_string(t->dim[d].size) + " indices");
+      if (t->dim[d].size < -1)
+        refuse("template " + std::string(name) + ": dimension " + std::to_string(d) + " has " +
+               std::to_string(t->dim[d].size) + " indices");
     }
   });
 }
@@ -100,8 +106,8 @@ void xacc_template_fix(xacc_template* t, const int64_t* bounds, const xacc_place
   });
 }
 
-void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* formats, const int* const* sizes,
-                     const xacc_place* at) {
+void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* formats,
+                     const int* const* sizes, const xacc_place* at) {
   guarded(at, [&] {
     t->nodes = nodes;
     int node_dim = 0;
@@ -109,7 +115,8 @@ void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* f
       xacc_split& split = t->dim[d];
       split.format = static_cast<int>(formats[2 * d]);
       split.node_dim = split.format == XACC_NONE ? -1 : node_dim++;
-      // The width as given is kept where the size may still change: of blocks in `stride`, which they have not.
+      // The width as given is kept where the size may still change: of blocks in `stride`, which they have
+      // not.
       (split.format == XACC_BLOCK ? split.stride : split.width) = formats[2 * d + 1];
       if (split.format == XACC_GBLOCK && sizes[d]) split.bounds = bounds_of(*t, split, sizes[d]);
     }

@@ -199,6 +199,84 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_cyclic_distributions(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[23]
+#pragma xmp distribute t[cyclic] onto p
+#pragma xmp template s(0:40)
+#pragma xmp distribute s(cyclic(3)) onto p
+int a[23], b[40];
+#pragma xmp align a[i] with t[i]
+#pragma xmp align b[i] with s(i+1)
+int main(void) {
+  int sum = 0, even = 0, n = 0, some = 0, i;
+#pragma xmp loop on t[i]
+  for (i = 0; i < 23; i++) a[i] = i;
+#pragma xmp loop on t[i] reduction(+:sum, n)
+  for (i = 0; i < 23; i++) sum += a[i], n++;
+#pragma xmp loop on t[i] reduction(+:even)
+  for (i = 2; i < 23; i += 4) even += a[i];
+#pragma xmp loop on s(i+1)
+  for (i = 0; i < 40; ++i) b[i] = i;
+#pragma xmp loop on s(i+1) reduction(+:some)
+  for (i = 3; i < 40; i = i + 5) some += b[i];
+  EXPECT(sum == 253 && n == 23 && even == 2 + 6 + 10 + 14 + 18 + 22);
+  EXPECT(some == 3 + 8 + 13 + 18 + 23 + 28 + 33 + 38);
+  finish();
+}
+""", 1, 2, 3, 4)  # fmt: skip
+
+    def test_blocks_of_given_sizes_and_a_template_that_is_fixed_later(self):
+        self.assert_right("""
+int sizes[2] = {3, 9};
+#pragma xmp nodes p[2]
+#pragma xmp template t[12]
+#pragma xmp distribute t[gblock(sizes)] onto p
+#pragma xmp template s[:]
+#pragma xmp distribute s[block(10)] onto p
+int a[12], *b;
+#pragma xmp align a[i] with t[i]
+#pragma xmp align b[i] with s[i]
+#pragma xmp shadow a[1]
+int main(void) {
+  int n = 13, mine = 0;
+#pragma xmp template_fix s[n]
+  b = (int*)xmp_malloc(xmp_desc_of(b), n);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) a[i] = i, mine++;
+  EXPECT(mine == (xmp_node_num() == 1 ? 3 : 9));
+#pragma xmp reflect (a)
+  EXPECT(a[xmp_node_num() == 1 ? 3 : 2] == (xmp_node_num() == 1 ? 3 : 2));
+  mine = 0;
+#pragma xmp loop on s[i]
+  for (int i = 0; i < n; i++) b[i] = i, mine++;
+  EXPECT(mine == (xmp_node_num() == 1 ? 10 : 3));
+  finish();
+}
+""", 2)  # fmt: skip
+
+    def test_assignments_of_sections(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[10][8]
+#pragma xmp distribute t[block][*] onto p
+int a[10][8], b[10][8];
+#pragma xmp align a[i][j] with t[i][j]
+#pragma xmp align b[i][j] with t[i][j]
+int main(void) {
+#pragma xmp array on t[:][:]
+  a[:][:] = 1;
+#pragma xmp array on t[:][:]
+  b[:][:] = a[:][:] + 2 * a[:][:];
+#pragma xmp array on t[2:3][:]
+  b[2:3][0:4:2] += a[2:3][1:4:2] * 10;
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 10; i++) for (int j = 0; j < 8; j++) EXPECT(b[i][j] == (i >= 2 && i < 5 && j % 2 == 0 ? 13 : 3));
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
 
 class Failures(Programs):
     def refused(self, source, ranks):
@@ -214,6 +292,32 @@ class Failures(Programs):
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8];\n"
                             "#pragma xmp align a[i] with t[i]\n#pragma xmp shadow a[1]\nint main(void) {\n#pragma xmp reflect_do (a)\n}\n", 2)
         self.assertRegex(said, r"program\.c:\d+: reflect_do: reflect_init has not been executed")
+
+    def test_a_wrong_index_with_check(self):
+        source = """
+#pragma xmp nodes p[*]
+#pragma xmp template t[8]
+#pragma xmp distribute t[block] onto p
+int a[8];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1]
+int main(void) {
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 8; i++) a[i] = i;
+#pragma xmp task on p[1]
+  a[WHICH] = 1;
+}
+"""
+        program = self.build(CHECK + source, "-fcheck", "-DWHICH=2")
+        said = self.run_ranks(program, 2).stderr
+        self.assertRegex(said, r"program\.c:\d+: a: index 2 of dimension 0 is not on rank 1, which has 4 to 7 and 1 ghosts below and 1 above; node 0 along")
+        self.assertRegex(self.run_ranks(self.build(CHECK + source, "-fcheck", "-DWHICH=9"), 2).stderr, "index 9 of dimension 0 is outside of a, which has 8 there")
+        self.assertEqual(self.run_ranks(self.build(CHECK + source, "-fcheck", "-DWHICH=3"), 2).returncode, 0)
+
+    def test_explain_prints_the_puts_of_an_exchange(self):
+        with open(os.path.join(EXAMPLES, "heat.c")) as file:
+            program = self.build(file.read(), "--explain")
+        self.assertRegex(self.run_ranks(program, 2, "5").stderr, r"program\.c:\d+: reflect_init \(u\), 2048 bytes from rank 0:\n(.*\n)*.*shm/")
 
     def test_a_gmove_whose_shapes_differ(self):
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8], n = 4;\n"

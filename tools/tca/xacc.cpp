@@ -1,10 +1,9 @@
 // `tca xacc`: compiles C with directives of XcalableACC. What stands behind it is the front end's to read.
-#include "driver/driver.hpp"
-#include "driver/home.hpp"
-
 #include <memory>
 
 #include "cli/subcommand.hpp"
+#include "driver/driver.hpp"
+#include "driver/home.hpp"
 
 namespace tca::tool {
 

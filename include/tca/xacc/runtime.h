@@ -1,6 +1,7 @@
 /// @file
-/// What translated XcalableACC programs call (docs/xacc.md). `tca xacc cc` puts it in front of every source; a
-/// program has no reason to. Everything here counts from 0 and in the order of C, whatever the directive said.
+/// What translated XcalableACC programs call (docs/xacc.md). `tca xacc cc` puts it in front of every
+/// source; a program has no reason to. Everything here counts from 0 and in the order of C, whatever the
+/// directive said.
 #ifndef TCA_XACC_RUNTIME_H
 #define TCA_XACC_RUNTIME_H
 
@@ -14,7 +15,8 @@ extern "C" {
 #define XACC_DIMS 7
 /// In a subscript: every node along this dimension.
 static const int64_t xacc_star __attribute__((unused)) = INT64_MIN;
-/// In a subscript: from the beginning, and up to the end. As a size of nodes: as many as there are ranks left.
+/// In a subscript: from the beginning, and up to the end. As a size of nodes: as many as there are ranks
+/// left.
 static const int64_t xacc_rest __attribute__((unused)) = INT64_MAX;
 
 /// A directive in the user's source, for messages.
@@ -38,8 +40,8 @@ typedef struct xacc_nodes {
 
 enum xacc_format { XACC_NONE, XACC_BLOCK, XACC_CYCLIC, XACC_GBLOCK };
 
-/// One dimension of a template, and what of it this rank owns: `begin` up to `end`; of cyclic ones the blocks of
-/// `width` that begin at `begin` and lie `stride` apart.
+/// One dimension of a template, and what of it this rank owns: `begin` up to `end`; of cyclic ones the blocks
+/// of `width` that begin at `begin` and lie `stride` apart.
 typedef struct xacc_split {
   int64_t low, size;  ///< size -1: to be fixed
   int format;
@@ -76,20 +78,23 @@ void xacc_start(void);
 void xacc_register(void (*set_up)(void));
 
 /// `sizes` may have one xacc_rest. `of` and its subscripts are NULL where the nodes are all ranks.
-void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes, const xacc_place* at);
-void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes, const xacc_nodes* of,
-                     const int64_t* subscripts, const xacc_place* at);
-/// `bounds` has low and size of each dimension; sizes of -1 are fixed later.
-void xacc_template_make(xacc_template* t, const char* name, int dims, const int64_t* bounds, const xacc_place* at);
-void xacc_template_fix(xacc_template* t, const int64_t* bounds, const xacc_place* at);
-/// `formats` has a format and its width (0: the default) for each dimension; `sizes` those of gblock, or NULL.
-void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* formats, const int* const* sizes,
+void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
                      const xacc_place* at);
+void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
+                     const xacc_nodes* of, const int64_t* subscripts, const xacc_place* at);
+/// `bounds` has low and size of each dimension; sizes of -1 are fixed later.
+void xacc_template_make(xacc_template* t, const char* name, int dims, const int64_t* bounds,
+                        const xacc_place* at);
+void xacc_template_fix(xacc_template* t, const int64_t* bounds, const xacc_place* at);
+/// `formats` has a format and its width (0: the default) for each dimension; `sizes` those of gblock, or
+/// NULL.
+void xacc_distribute(xacc_template* t, const xacc_nodes* nodes, const int64_t* formats,
+                     const int* const* sizes, const xacc_place* at);
 
 enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 
-/// Makes an array. `storage` says where its memory comes from: from the runtime now, from xmp_malloc later, or,
-/// as `given`, from the caller of a function whose parameter it is. `site` tells arrays of different
+/// Makes an array. `storage` says where its memory comes from: from the runtime now, from xmp_malloc later,
+/// or, as `given`, from the caller of a function whose parameter it is. `site` tells arrays of different
 /// declarations apart.
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int dims, const int64_t* extents,
                      const xacc_template* t, const xacc_align* align, enum xacc_storage storage, void* given,
@@ -97,7 +102,8 @@ void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int 
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
 
-/// Which nodes a directive means. Made by the calls below; subscripts are base, extent and step of each dimension.
+/// Which nodes a directive means. Made by the calls below; subscripts are base, extent and step of each
+/// dimension.
 typedef struct xacc_on {
   const xacc_nodes* nodes;  ///< NULL: those that execute
   int64_t base[XACC_DIMS], count[XACC_DIMS], step[XACC_DIMS];
@@ -126,15 +132,35 @@ void xacc_barrier(xacc_on on, int flags, const xacc_place* at);
 void xacc_wait_async(int64_t id, const xacc_place* at);
 
 enum xacc_type {
-  XACC_FLOAT, XACC_DOUBLE, XACC_LONG_DOUBLE, XACC_INT8, XACC_INT16, XACC_INT32, XACC_INT64,
-  XACC_UINT8, XACC_UINT16, XACC_UINT32, XACC_UINT64, XACC_OTHER
+  XACC_FLOAT,
+  XACC_DOUBLE,
+  XACC_LONG_DOUBLE,
+  XACC_INT8,
+  XACC_INT16,
+  XACC_INT32,
+  XACC_INT64,
+  XACC_UINT8,
+  XACC_UINT16,
+  XACC_UINT32,
+  XACC_UINT64,
+  XACC_OTHER
 };
 enum xacc_operation {
-  XACC_SUM, XACC_PRODUCT, XACC_MAX, XACC_MIN, XACC_BIT_AND, XACC_BIT_OR, XACC_BIT_XOR, XACC_AND, XACC_OR
+  XACC_SUM,
+  XACC_PRODUCT,
+  XACC_MAX,
+  XACC_MIN,
+  XACC_BIT_AND,
+  XACC_BIT_OR,
+  XACC_BIT_XOR,
+  XACC_AND,
+  XACC_OR
 };
-void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags, const xacc_place* at);
+void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
+                 const xacc_place* at);
 void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at);
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, const xacc_place* at);
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
+                const xacc_place* at);
 
 /// A section in a gmove: of a distributed array, or of memory that every rank has by itself.
 typedef struct xacc_section {
@@ -148,7 +174,14 @@ typedef struct xacc_section {
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at);
 
 enum xacc_clause {
-  XACC_COPY, XACC_COPYIN, XACC_COPYOUT, XACC_CREATE, XACC_PRESENT, XACC_DELETE, XACC_UPDATE_HOST, XACC_UPDATE_DEVICE
+  XACC_COPY,
+  XACC_COPYIN,
+  XACC_COPYOUT,
+  XACC_CREATE,
+  XACC_PRESENT,
+  XACC_DELETE,
+  XACC_UPDATE_HOST,
+  XACC_UPDATE_DEVICE
 };
 /// What a data clause names.
 typedef struct xacc_item {
@@ -168,6 +201,11 @@ void xacc_data_leave(xacc_data* data);
 void xacc_enter_data(const xacc_item* items, int count, const xacc_place* at);
 void xacc_exit_data(const xacc_item* items, int count, const xacc_place* at);
 void xacc_update(const xacc_item* items, int count, const xacc_place* at);
+/// Has rank 0 print the puts of each exchange when it is set up.
+void xacc_explain(void);
+/// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
+/// ghost.
+int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place* at);
 /// Bytes of this rank's part.
 size_t xacc_bytes(const xacc_array* a);
 

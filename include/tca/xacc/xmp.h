@@ -1,6 +1,6 @@
 /// @file
-/// The functions of XcalableMP in C. Without `tca xacc cc` a program that includes it is serial: it has one node,
-/// and its directives are comments to the compiler.
+/// The functions of XcalableMP in C. Without `tca xacc cc` a program that includes it is serial: it has
+/// one node, and its directives are comments to the compiler.
 #ifndef TCA_XACC_XMP_H
 #define TCA_XACC_XMP_H
 

@@ -1,0 +1,51 @@
+// What -fcheck asks at every subscript.
+#include "runtime/runtime.hpp"
+
+using namespace tca::xacc;
+
+namespace {
+
+bool has(const xacc_layout& layout, std::size_t d, std::int64_t index) {
+  const xacc_dimension& dim = layout.dims[d];
+  const xacc_nodes& nodes = *layout.on->nodes;
+  if (dim.node_dim >= 0) {
+    const xacc_split& split = layout.on->dim[dim.align.template_dim];
+    if (split.format == XACC_CYCLIC)
+      return index >= 0 && index < dim.size &&
+             owner_of(split, index + dim.align.offset, dim.parts) == nodes.at[dim.node_dim];
+  }
+  const Span own = layout.owned(d, nodes.at);
+  return index >= own.begin - dim.align.shadow_low && index < own.end + dim.align.shadow_high;
+}
+
+[[noreturn]] void refuse_index(const xacc_layout& layout, std::size_t d, std::int64_t index) {
+  const xacc_dimension& dim = layout.dims[d];
+  const int rank = Runtime::get().world().rank();
+  std::string text = "index " + std::to_string(index) + " of dimension " + std::to_string(d);
+  if (index < 0 || index >= dim.size)
+    refuse(text + " is outside of " + layout.name + ", which has " + std::to_string(dim.size) + " there");
+  const Span own = layout.owned(d, layout.on->nodes->at);
+  text += " is not on rank " + std::to_string(rank);
+  if (own.size() > 0)
+    text += ", which has " + std::to_string(own.begin) + " to " + std::to_string(own.end - 1) + " and " +
+            std::to_string(dim.align.shadow_low) + " ghosts below and " +
+            std::to_string(dim.align.shadow_high) + " above";
+  if (dim.node_dim >= 0)
+    text += "; node " +
+            std::to_string(
+                owner_of(layout.on->dim[dim.align.template_dim], index + dim.align.offset, dim.parts)) +
+            " along that dimension has it";
+  refuse(text);
+}
+
+}  // namespace
+
+int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place* at) {
+  if (a->layout && a->layout->storage && has(*a->layout, static_cast<std::size_t>(dim), index)) return index;
+  guarded(at, [&] {
+    if (!a->layout) refuse("the array has no memory yet");
+    if (!has(*a->layout, static_cast<std::size_t>(dim), index))
+      refuse_index(*a->layout, static_cast<std::size_t>(dim), index);
+  });
+  return index;
+}
