@@ -64,21 +64,19 @@ void run(Course& course, Exchange& exchange, Result& result) {
 }
 
 // Solves a few more steps and times each message, which would disturb the benchmark's own times.
-std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
+std::vector<apps::MessageCost> time_messages(Course& course, Exchange& exchange) {
   constexpr int most = 5;
   const int steps = std::min(most, course.solver.problem().steps);
   MessageTimes times;
   for (int step = 0; step < steps; ++step) course.solver.step(exchange, course.plan.order, &times);
-  std::vector<MessageCost> costs;
+  const Share& share = course.solver.share();
+  std::vector<apps::MessageCost> costs;
   for (const Message message : messages) {
-    if (course.world.size() == 1 || !is_sent(message, course.solver.share())) continue;
-    const Gathered all(course.world, times[static_cast<std::size_t>(message)]);
-    const std::vector<double> longest = all.largest(), shortest = all.smallest();
-    std::vector<double> waits;
-    for (std::size_t i = 0; i < longest.size(); ++i) waits.push_back(longest[i] - shortest[i]);
+    if (course.world.size() == 1 || !is_sent(message, share)) continue;
+    costs.push_back(apps::cost_of(course.world, name_of(message), bytes_of(message, share, course.world.size()),
+                                  times[static_cast<std::size_t>(message)], steps * inner_iterations));
     // A step has one product more than iterations, and two sums or three besides theirs.
-    const auto per_iteration = std::floor(static_cast<double>(longest.size()) / steps / inner_iterations);
-    costs.push_back({message, per_iteration, median(longest), apps::median(waits)});
+    costs.back().count = std::floor(costs.back().count);
   }
   return costs;
 }

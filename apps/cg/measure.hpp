@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cg/solver.hpp"
+#include "shared/message_cost.hpp"
 
 namespace tca::cg {
 
@@ -25,16 +26,6 @@ struct Verification {
   bool verified() const { return error() <= tolerance; }  // and not where zeta is NaN
 };
 
-// A message of an inner iteration, over some steps that are timed message by message after the benchmark's.
-struct MessageCost {
-  Message message;
-  double count;  // in an inner iteration
-  double us;     // the median of how long it took the rank that it took longest
-  // What of it that rank waited for the last one to come: what it took longer than the rank that it took
-  // shortest.
-  double waiting_us;
-};
-
 // What one way did; the same on every rank.
 struct Result {
   Step last;                    // rank 0's, of the run whose zeta is furthest from the published one
@@ -42,7 +33,8 @@ struct Result {
   // For each step its time by the number of inner iterations, on its slowest rank; and the median of each
   // run.
   std::vector<double> samples_us, runs_us;
-  std::vector<MessageCost> messages;  // in the order in which an iteration sends them
+  // Of an inner iteration, in the order in which it sends them.
+  std::vector<apps::MessageCost> messages;
 
   double mops(const Problem& problem) const;  // as the benchmark counts operations, in the median run
 };

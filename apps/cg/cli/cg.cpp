@@ -39,16 +39,16 @@ void check_job(const CgOptions& options, int ranks) {
     refuse("--fabric {}: CG computes on hosts; choose shm, mpi, shm+mpi or sim", options.fabric);
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, ranks);
-  check_writable(options.json);
+  check_messages(options, cg_messages(problem, grid), ranks);
   check_matrix(problem, options, grid, ranks);
 }
 
 int run_rank(World& world, const CgOptions& options) {
   const CgReport report = solve_cg(world, options);
   if (world.rank() == 0) {
-    print(report);
-    if (options.explain) fmt::print("\n{}", report.explain);
-    if (!options.json.empty()) append_json(report, options.json);
+    print(report, options);
+    if (options.explain) fmt::print("\n{}", joined(report.explained));
+    keep(report, options);
   }
   return report.verified() ? 0 : 1;
 }
@@ -67,7 +67,8 @@ void add_cg(Subcommands& tca) {
       "cg", "Solves a large sparse system by conjugate gradients on several ranks (NAS Parallel Benchmarks)",
       "tca cg --ranks 2 --class A\n"
       "tca cg --ranks 4 --class S --grid 2x2 --order merged\n"
-      "tca cg --ranks 2 --class S --compare",
+      "tca cg --ranks 2 --class S --compare\n"
+      "tca cg --ranks 2 --class S --grid 1x2 --sweep-channels",
       [options] { return cg_command(*options); });
   add_rank_options(app, *options);
   app.add_option("--class", options->name, "Size of the benchmark: S, W, A, B, C or D")
@@ -87,9 +88,8 @@ void add_cg(Subcommands& tca) {
          "given, on sim one")
       ->check(between(1, 1'000'000));
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
-  app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
-  app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
-      ->type_name("FILE");
+  add_message_options(app, *options);
+  add_sweep_options(app, *options);
 }
 
 }  // namespace tca::tool

@@ -1,19 +1,16 @@
 #include "cg/cli/solve.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
-#include "boot/bring_up.hpp"
 #include "cg/exchange.hpp"
 #include "cg/measure.hpp"
 #include "cg/partition.hpp"
 #include "cg/solver.hpp"
 #include "cli/options/extents.hpp"
 #include "cli/output/progress.hpp"
-#include "measure/placement.hpp"
-#include "model/machine/machine.hpp"
 #include "shared/mpi_session.hpp"
 
 namespace tca::tool {
@@ -43,13 +40,21 @@ std::int64_t bytes_sent(World& world, const cg::Share& share) {
   return std::accumulate(all.begin(), all.end(), std::int64_t{0});
 }
 
-// Returns the most that a rank sends in each message.
-std::vector<std::int64_t> message_bytes(World& world, const cg::Share& share,
-                                        const std::vector<cg::MessageCost>& costs) {
-  std::vector<std::int64_t> most;
-  for (const cg::MessageCost& cost : costs)
-    most.push_back(std::ranges::max(world.all_gather(cg::bytes_of(cost.message, share, world.size()))));
-  return most;
+std::vector<ExplainedMessage> explain(const cg::Exchange& exchange, const cg::Share& share) {
+  std::vector<ExplainedMessage> all;
+  for (const cg::Message message : cg::messages)
+    if (cg::is_sent(message, share))
+      all.push_back({std::string(cg::name_of(message)), exchange.explain(message)});
+  return all;
+}
+
+// Returns every combination of the channels of the messages that a rank sends to others. Collective.
+std::vector<apps::Channels> all_combinations(World& world, const cg::Share& share, const apps::Channels& forced) {
+  std::vector<SweptMessage> swept;
+  for (const cg::Message message : cg::messages)
+    if (cg::is_sent(message, share))
+      swept.push_back({cg::name_of(message), cg::bytes_of(message, share, world.size())});
+  return combinations(world, swept, forced);
 }
 
 }  // namespace
@@ -61,32 +66,40 @@ Grid make_cg_grid(const CgOptions& options, const cg::Problem& problem, int rank
   return grid;
 }
 
+std::vector<std::string_view> cg_messages(const cg::Problem& problem, const Grid& grid) {
+  std::vector<std::string_view> names;
+  for (const cg::Message message : cg::messages)
+    if (cg::is_sent(message, cg::share_of(problem, grid, 0))) names.push_back(cg::name_of(message));
+  return names;
+}
+
 CgReport solve_cg(World& world, const CgOptions& options) {
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, world.size());
+  const apps::Channels forced(options.channels, cg_messages(problem, grid));
   Bars bars;
   const cg::Progress progress = bars.shown_by(world.rank());
-  const bool is_modelled = options.fabric == "sim";
   cg::Solver solver(world, problem, grid, progress);
-  const auto direct = cg::direct_exchange(world, solver.share(), solver.vectors());
-  const auto mpi = options.compare ? cg::mpi_exchange(world, solver.share(), solver.vectors()) : nullptr;
-  std::vector<cg::Exchange*> exchanges{direct.get()};
-  if (mpi) exchanges.push_back(mpi.get());
+  const cg::Share& share = solver.share();
   CgReport report{.problem = problem,
                   .nonzeros = elements(world, solver),
                   .grid = grid.describe(),
                   .order = options.order,
-                  .world = world.describe(),
-                  .placement = is_modelled ? "" : bench::placement(world),
-                  .processors = is_modelled ? 0 : bench::processors_of(bench::places(world)),
-                  .fabric = options.fabric,
-                  .model = is_modelled ? net::read_machine(boot::machine_name(options.machine)).title : "",
-                  .explain = direct->explain(),
+                  .job = describe_job(world, options),
                   .mpi = apps::mpi_version(),
-                  .ranks = world.size(),
-                  .bytes = bytes_sent(world, solver.share()),
-                  .results = cg::measure(world, solver, exchanges, plan_for(options), progress)};
-  report.message_bytes = message_bytes(world, solver.share(), report.results.front().messages);
+                  .bytes = bytes_sent(world, share)};
+  if (options.sweep_channels) report.channels = all_combinations(world, share, forced);
+
+  std::vector<std::unique_ptr<cg::Exchange>> exchanges;
+  exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), forced));
+  report.explained = explain(*exchanges.front(), share);
+  for (const apps::Channels& channels : report.channels)
+    exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), channels));
+  if (options.compare)
+    if (auto mpi = cg::mpi_exchange(world, share, solver.vectors())) exchanges.push_back(std::move(mpi));
+  std::vector<cg::Exchange*> ways;
+  for (const auto& exchange : exchanges) ways.push_back(exchange.get());
+  report.results = cg::measure(world, solver, ways, plan_for(options), progress);
   return report;
 }
 

@@ -269,9 +269,10 @@ TEST(CgOnSim, FindsThePublishedResultInVirtualTime) {
   for (const std::vector<int>& shape : {std::vector{4, 1}, std::vector{2, 2}}) {
     const Result result = solve(class_s(), shape, Order::npb, {.fabric = "sim", .machine = "ha-pacs-tca"});
     EXPECT_TRUE((Verification{result.last.zeta, class_s().zeta}.verified())) << result.last.zeta;
-    for (const MessageCost& cost : result.messages) {
-      EXPECT_GT(cost.us, 0) << name_of(cost.message);
-      EXPECT_EQ(cost.count, cost.message == Message::dot ? 2 : 1) << name_of(cost.message);
+    for (const apps::MessageCost& cost : result.messages) {
+      EXPECT_GT(cost.us, 0) << cost.name;
+      EXPECT_GE(cost.p99_us, cost.us) << cost.name;
+      EXPECT_EQ(cost.count, cost.name == name_of(Message::dot) ? 2 : 1) << cost.name;
     }
   }
 }
