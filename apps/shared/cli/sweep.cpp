@@ -62,7 +62,7 @@ std::string channel_in_words(const std::string& channel) { return channel.empty(
 
 std::string within(double own_us, double best_us) {
   const double above = 100 * (own_us / best_us - 1);
-  return above <= 0 ? "as fast as the fastest of them" : fmt::format("{:.1f} % above the fastest of them", above);
+  return above < 0.05 ? "as fast as the fastest of them" : fmt::format("{:.1f} % above the fastest of them", above);
 }
 
 }  // namespace
