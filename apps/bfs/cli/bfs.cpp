@@ -77,6 +77,7 @@ void add_bfs(Subcommands& tca) {
   app.add_flag("--validate", options->validate, "Check every search by the rules of the benchmark");
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
   add_message_options(app, *options);
+  add_json_option(app, *options);
   add_sweep_options(app, *options);
 }
 

@@ -89,6 +89,7 @@ void add_cg(Subcommands& tca) {
       ->check(between(1, 1'000'000));
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
   add_message_options(app, *options);
+  add_json_option(app, *options);
   add_sweep_options(app, *options);
 }
 

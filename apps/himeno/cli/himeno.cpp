@@ -103,6 +103,7 @@ void add_himeno(Subcommands& tca) {
   app.add_flag("--compare", options->compare,
                "Measure the same over MPI (on GPUs over NCCL) too, in the same job");
   add_message_options(app, *options);
+  add_json_option(app, *options);
   app.add_option("--trace", options->trace,
                  "Write a timeline for ui.perfetto.dev to this file; 200 iterations, on sim 10, unless "
                  "--iterations is given")

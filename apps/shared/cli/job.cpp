@@ -37,6 +37,9 @@ void add_message_options(CLI::App& app, AppJob& job) {
       ->type_name("NAME=CHANNEL")
       ->allow_extra_args(false)
       ->delimiter(',');
+}
+
+void add_json_option(CLI::App& app, AppJob& job) {
   app.add_option("--json", job.json, "Append the result, as one line of JSON, to this file")
       ->type_name("FILE");
 }

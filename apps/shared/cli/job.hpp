@@ -20,8 +20,9 @@ struct AppJob : RankJob {
   std::string json, plot;
 };
 
-// Adds --explain, --channel and --json.
+// Adds --explain and --channel.
 void add_message_options(CLI::App& app, AppJob& job);
+void add_json_option(CLI::App& app, AppJob& job);
 // Adds --sweep-channels and --plot.
 void add_sweep_options(CLI::App& app, AppJob& job);
 
