@@ -61,8 +61,7 @@ class ByBlocks : public Exchange {
         // The ranks of a column of the grid have the same part of each vector, which stays the same to the
         // bit only if all rows of the grid add up in the same order.
         sums_(row_of_grid_, {.algorithm = "recursive_doubling", .channel = channels.of("DOT")}) {
-    for (const Reduction& reduction : share.reductions)
-      add_reduction(world, reduction, channels.of("SPMV"));
+    for (const Reduction& reduction : share.reductions) add_reduction(world, reduction, channels.of("SPMV"));
     transpose_
         .put(vectors.result.on(share.transposed), vectors.product.at(share.summed.begin),
              block(share.summed.size))

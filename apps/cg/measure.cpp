@@ -73,7 +73,8 @@ std::vector<apps::MessageCost> time_messages(Course& course, Exchange& exchange)
   std::vector<apps::MessageCost> costs;
   for (const Message message : messages) {
     if (course.world.size() == 1 || !is_sent(message, share)) continue;
-    costs.push_back(apps::cost_of(course.world, name_of(message), bytes_of(message, share, course.world.size()),
+    costs.push_back(apps::cost_of(course.world, name_of(message),
+                                  bytes_of(message, share, course.world.size()),
                                   times[static_cast<std::size_t>(message)], steps * inner_iterations));
     // A step has one product more than iterations, and two sums or three besides theirs.
     costs.back().count = std::floor(costs.back().count);

@@ -10,8 +10,9 @@ namespace tca::himeno {
 
 Halo committed_halo(World& world, std::string name, const Grid& grid, const Share& share,
                     const Window<float>& pressure, bool guarded, const std::string& channel) {
-  Halo halo(world, std::move(name), grid, {share[0].size, share[1].size, share[2].size},
-            {.width = {}, .corners = true, .chain = {.guarded = guarded, .time_limit = {}, .channel = channel}});
+  Halo halo(
+      world, std::move(name), grid, {share[0].size, share[1].size, share[2].size},
+      {.width = {}, .corners = true, .chain = {.guarded = guarded, .time_limit = {}, .channel = channel}});
   halo.add(pressure);
   halo.commit();
   return halo;

@@ -69,8 +69,8 @@ std::vector<Result> measure(World& world, const Problem& problem, Solver& solver
                             std::span<Exchange* const> exchanges, const Plan& plan,
                             const Progress& progress = {});
 
-// Collective. Does some iterations more, without overlap, and returns what each message takes in them; nothing on a
-// lone rank.
+// Collective. Does some iterations more, without overlap, and returns what each message takes in them;
+// nothing on a lone rank.
 std::vector<apps::MessageCost> time_messages(World& world, Solver& solver, Exchange& exchange);
 
 }  // namespace tca::himeno

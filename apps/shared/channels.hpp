@@ -14,8 +14,9 @@ class Channels {
   Channels() = default;
 
   // Reads NAME=CHANNEL, such as "OUT=shm/staged", of messages with these names; the library chooses for the
-  // others. Throws Error{invalid_argument} for what cannot be read, a message that there is not, with those that
-  // there are, and a message that is named twice. Whether there is such a channel is seen when a chain commits.
+  // others. Throws Error{invalid_argument} for what cannot be read, a message that there is not, with those
+  // that there are, and a message that is named twice. Whether there is such a channel is seen when a chain
+  // commits.
   Channels(std::span<const std::string> forced, std::span<const std::string_view> names);
 
   // Returns what ChainOptions::channel and CollOptions::channel take: empty where the library chooses.

@@ -49,7 +49,8 @@ std::vector<ExplainedMessage> explain(const cg::Exchange& exchange, const cg::Sh
 }
 
 // Returns every combination of the channels of the messages that a rank sends to others. Collective.
-std::vector<apps::Channels> all_combinations(World& world, const cg::Share& share, const apps::Channels& forced) {
+std::vector<apps::Channels> all_combinations(World& world, const cg::Share& share,
+                                             const apps::Channels& forced) {
   std::vector<SweptMessage> swept;
   for (const cg::Message message : cg::messages)
     if (cg::is_sent(message, share))

@@ -137,8 +137,8 @@ void print(const HimenoReport& report, const AppJob& job) {
   const Result& own = report.results.front();
   const std::string cells = himeno::describe(report.extents);
   fmt::print("Himeno{}: {} cells, {} rank{}, grid {}, {}, {}\n",
-             report.size == cells ? "" : " " + report.size, cells, report.job.ranks, report.job.ranks == 1 ? "" : "s",
-             report.grid, report.overlap ? "overlapped" : "not overlapped",
+             report.size == cells ? "" : " " + report.size, cells, report.job.ranks,
+             report.job.ranks == 1 ? "" : "s", report.grid, report.overlap ? "overlapped" : "not overlapped",
              report.guarded ? "guarded" : "unguarded");
   if (!report.gpus.empty()) fmt::print("started   by {}\n", describe_start(report));
   print_job(report.job, peer_version(report));
@@ -149,10 +149,8 @@ void print(const HimenoReport& report, const AppJob& job) {
              seconds);
   fmt::print("answer    {}\n\n", answer(report));
   print_table(report);
-  const MessageTable table{.who = "OpenTCA",
-                           .step = "an iteration",
-                           .step_us = own.median.total_us,
-                           .costs = report.messages};
+  const MessageTable table{
+      .who = "OpenTCA", .step = "an iteration", .step_us = own.median.total_us, .costs = report.messages};
   print_messages(table, report.explained, job);
   print_crowding(report.job);
 }

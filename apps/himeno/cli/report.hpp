@@ -31,18 +31,18 @@ struct HimenoReport {
   himeno::Extents extents;
   std::string grid;
   JobReport job = {};
-  std::string gpus{};  // as Record::gpus; empty on the host
+  std::string gpus{};                                                   // as Record::gpus; empty on the host
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string start = "host";
-  bool start_was_chosen = false;  // by the size, the GPUs' memory and where the ranks are
-  bool across = false;            // on GPUs: the ranks are in several sub-clusters
+  bool start_was_chosen = false;              // by the size, the GPUs' memory and where the ranks are
+  bool across = false;                        // on GPUs: the ranks are in several sub-clusters
   std::vector<ExplainedMessage> explained{};  // the halo first
   HimenoPeer peer{};
   bool overlap = true;
   bool guarded = true;
   double residual = 0;
-  std::int64_t iterations = 0;            // including the rehearsal, and those that time the messages
-  std::vector<himeno::Result> results{};  // OpenTCA's, then the peer's
+  std::int64_t iterations = 0;                // including the rehearsal, and those that time the messages
+  std::vector<himeno::Result> results{};      // OpenTCA's, then the peer's
   std::vector<apps::MessageCost> messages{};  // OpenTCA's, as far as they are asked for
   std::vector<HimenoAlone> alone{};
   std::optional<himeno::Check> check{};

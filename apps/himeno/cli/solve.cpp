@@ -85,8 +85,8 @@ void solve_on_host(const Job& job, HimenoReport& report) {
 void solve_on_gpus(const Job& job, HimenoReport& report) {
   const auto& [world, options, problem, grid, progress, channels] = job;
   himeno::GpuSolver solver(world, problem, grid, !options.no_overlap);
-  const auto direct =
-      himeno::direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), !options.unguarded, channels);
+  const auto direct = himeno::direct_gpu_exchange(world, grid, solver.share(), solver.pressure(),
+                                                  !options.unguarded, channels);
   const auto nccl =
       options.compare ? himeno::nccl_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
   if (options.compare && !nccl && world.rank() == 0)
@@ -145,13 +145,12 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
   const Grid grid = make_himeno_grid(options, problem, world.size());
   Bars bars;
   const himeno::Progress progress = bars.shown_by(world.rank());
-  HimenoReport report{
-      .size = himeno::name_of(problem.extents),
-      .extents = problem.extents,
-      .grid = grid.describe(),
-      .job = describe_job(world, options),
-      .overlap = !options.no_overlap,
-      .guarded = !options.unguarded};
+  HimenoReport report{.size = himeno::name_of(problem.extents),
+                      .extents = problem.extents,
+                      .grid = grid.describe(),
+                      .job = describe_job(world, options),
+                      .overlap = !options.no_overlap,
+                      .guarded = !options.unguarded};
   const Job job{world, options, problem, grid, progress, {options.channels, himeno_messages(options)}};
   if (on_gpus(options)) {
     solve_on_gpus(job, report);

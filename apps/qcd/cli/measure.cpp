@@ -69,8 +69,7 @@ struct Side {
   std::unique_ptr<qcd::Inverter> inverter;
 };
 
-// Prints a line for each message of a step, in which the halo is exchanged `hops` times. `each` has the times of
-// further steps, on this rank. Collective.
+// A step, in which the halo is exchanged `hops` times, and its messages.
 struct QcdMessages {
   const char* step;
   double step_us;
@@ -80,6 +79,7 @@ struct QcdMessages {
   int numbers;              // of a sum
 };
 
+// Prints a line for each message, if asked for. `each` has the times of steps on this rank. Collective.
 void explain_messages(World& world, const QcdOptions& options, const QcdMessages& messages,
                       const std::vector<qcd::Times>& each) {
   if (!options.explain) return;
@@ -184,7 +184,8 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
                              .faces = sides[0]->d->explain(),
                              .sums = {},
                              .numbers = 0};
-  explain_messages(world, options, messages, options.explain ? sides[0]->timed(batch) : std::vector<qcd::Times>());
+  explain_messages(world, options, messages,
+                   options.explain ? sides[0]->timed(batch) : std::vector<qcd::Times>());
   if (world.rank() != 0 || options.json.empty()) return;
   for (std::size_t n = 0; n < paces.size(); ++n) append_dslash(setting, paces[n], sides[n]->d->explain());
 }

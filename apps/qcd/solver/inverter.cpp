@@ -66,8 +66,7 @@ template std::unique_ptr<Operator<float>> operator_of(World&, const Gauge&, cons
 template std::unique_ptr<Operator<double>> operator_of(World&, const Gauge&, const InverterOptions&);
 
 Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
-    : options_(options),
-      sums_(world, numbers_in_a_sum(options), options.wilson.peer, options.sums_channel) {
+    : options_(options), sums_(world, numbers_in_a_sum(options), options.wilson.peer, options.sums_channel) {
   check(options);
   if (!options.staggered)
     whole_ = std::make_unique<Wilson<double>>(world, gauge, unpreconditioned(options.wilson));

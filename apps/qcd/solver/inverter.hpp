@@ -59,7 +59,7 @@ class Inverter {
   Inversion invert(const Field<double>& source, Field<double>& x);
 
   Shape shape() const;
-  std::int64_t bytes() const;  // what this rank sends in an iteration
+  std::int64_t bytes() const;   // what this rank sends in an iteration
   std::string explain() const;  // how the halo travels
   std::string explain_sums() const { return sums_.explain(); }
 

@@ -29,9 +29,10 @@ void check_sweep(const AppJob& job, int ranks) {
 }  // namespace
 
 void add_message_options(CLI::App& app, AppJob& job) {
-  app.add_flag("--explain", job.explain,
-               "Print for each message its channel, what it should take and takes, and the next best channel; "
-               "and why each put takes its channel");
+  app.add_flag(
+      "--explain", job.explain,
+      "Print for each message its channel, what it should take and takes, and the next best channel; "
+      "and why each put takes its channel");
   app.add_option("--channel", job.channels,
                  "Channel to force for a message, such as OUT=shm/staged; may be given for several")
       ->type_name("NAME=CHANNEL")
@@ -45,12 +46,14 @@ void add_json_option(CLI::App& app, AppJob& job) {
 }
 
 void add_sweep_options(CLI::App& app, AppJob& job) {
-  app.add_flag("--sweep-channels", job.sweep_channels,
-               "Try every combination of the messages' channels, in turns, and compare them with the library's own "
-               "choice; a message with a --channel keeps it");
-  app.add_option("--plot", job.plot,
-                 "Draw these combinations into this file, .svg, .png or .pdf; with --json all that its file has, "
-                 "of other sizes too")
+  app.add_flag(
+      "--sweep-channels", job.sweep_channels,
+      "Try every combination of the messages' channels, in turns, and compare them with the library's own "
+      "choice; a message with a --channel keeps it");
+  app.add_option(
+         "--plot", job.plot,
+         "Draw these combinations into this file, .svg, .png or .pdf; with --json all that its file has, "
+         "of other sizes too")
       ->type_name("FILE");
 }
 
@@ -80,8 +83,8 @@ void print_job(const JobReport& job, const std::string& peer_version) {
 
 void print_crowding(const JobReport& job) {
   if (job.processors == 0 || job.ranks <= job.processors) return;
-  fmt::print("\n{} ranks share {} processor{} and mostly wait for their turn; --ranks {} says more.\n", job.ranks,
-             job.processors, job.processors == 1 ? "" : "s", job.processors);
+  fmt::print("\n{} ranks share {} processor{} and mostly wait for their turn; --ranks {} says more.\n",
+             job.ranks, job.processors, job.processors == 1 ? "" : "s", job.processors);
 }
 
 }  // namespace tca::tool

@@ -26,8 +26,8 @@ void add_json_option(CLI::App& app, AppJob& job);
 // Adds --sweep-channels and --plot.
 void add_sweep_options(CLI::App& app, AppJob& job);
 
-// Refuses what these options cannot mean in a job whose messages have these names. Returns the channels that they
-// force.
+// Refuses what these options cannot mean in a job whose messages have these names. Returns the channels that
+// they force.
 apps::Channels check_messages(const AppJob& job, std::span<const std::string_view> names, int ranks);
 
 // Where a job runs.

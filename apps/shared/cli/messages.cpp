@@ -85,7 +85,8 @@ void print_messages(const MessageTable& table) {
                count_in_words(cost.count), cost.us, cost.waiting_us, share(table, cost));
 }
 
-void print_messages(const MessageTable& table, const std::vector<ExplainedMessage>& explained, const AppJob& job) {
+void print_messages(const MessageTable& table, const std::vector<ExplainedMessage>& explained,
+                    const AppJob& job) {
   if (!job.explain) return print_messages(table);
   if (table.costs.empty()) return;
   fmt::print("\n{:<9}{:>9}{:>13}  {:<14}{:>10}{:>9}{:>9}{:>9}  {:<20}{:>8}\n", table.who, "bytes", table.step,
@@ -95,15 +96,16 @@ void print_messages(const MessageTable& table, const std::vector<ExplainedMessag
     const MessageRoute route = read_route(text_of(explained, cost.name));
     const std::string next =
         route.next_best.empty() ? "" : fmt::format("{} {:.2f}", route.next_best, route.next_best_us);
-    fmt::print("{:<9}{:>9}{:>13}  {:<14}{:>10}{:>9.2f}{:>9.2f}{:>9.2f}  {:<20}{:>6.0f} %\n", cost.name, cost.bytes,
-               count_in_words(cost.count), route.channel,
+    fmt::print("{:<9}{:>9}{:>13}  {:<14}{:>10}{:>9.2f}{:>9.2f}{:>9.2f}  {:<20}{:>6.0f} %\n", cost.name,
+               cost.bytes, count_in_words(cost.count), route.channel,
                route.predicted_us ? fmt::format("{:.2f}", *route.predicted_us) : "-", cost.us, cost.p99_us,
                cost.waiting_us, next, share(table, cost));
     rest -= share(table, cost);
   }
   fmt::print("{:<104}{:>6.0f} %\n", "the rest", rest);
   fmt::print(
-      "Times in us. Predicted: of the puts alone, without a partner that comes late. Waiting: what of the median "
+      "Times in us. Predicted: of the puts alone, without a partner that comes late. Waiting: what of the "
+      "median "
       "the\nslowest rank has waited for the last one to come.\n");
 }
 

@@ -39,9 +39,10 @@ struct MessageTable {
 // Prints nothing where there are no messages.
 void print_messages(const MessageTable& table);
 
-// With --explain prints each message's channel, prediction and next best channel, the 99th percentile, and what is
-// left of a step beside them too.
-void print_messages(const MessageTable& table, const std::vector<ExplainedMessage>& explained, const AppJob& job);
+// With --explain prints each message's channel, prediction and next best channel, the 99th percentile, and
+// what is left of a step beside them too.
+void print_messages(const MessageTable& table, const std::vector<ExplainedMessage>& explained,
+                    const AppJob& job);
 
 nlohmann::ordered_json json_of(const std::vector<apps::MessageCost>& costs,
                                const std::vector<ExplainedMessage>& explained = {});

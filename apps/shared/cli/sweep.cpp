@@ -53,7 +53,8 @@ std::vector<std::string> channels_of_all(World& world, std::int64_t bytes) {
     std::vector<std::string> there;
     for (base::Reader reader(blob); !reader.done();) there.push_back(reader.get_string());
     if (std::exchange(is_first, false)) common = there;
-    std::erase_if(common, [&](const std::string& one) { return std::ranges::find(there, one) == there.end(); });
+    std::erase_if(common,
+                  [&](const std::string& one) { return std::ranges::find(there, one) == there.end(); });
   }
   return common;
 }
@@ -62,7 +63,8 @@ std::string channel_in_words(const std::string& channel) { return channel.empty(
 
 std::string within(double own_us, double best_us) {
   const double above = 100 * (own_us / best_us - 1);
-  return above < 0.05 ? "as fast as the fastest of them" : fmt::format("{:.1f} % above the fastest of them", above);
+  return above < 0.05 ? "as fast as the fastest of them"
+                      : fmt::format("{:.1f} % above the fastest of them", above);
 }
 
 }  // namespace
@@ -86,7 +88,8 @@ std::vector<apps::Channels> combinations(World& world, const std::vector<SweptMe
 
 bool SweepReport::is_chosen(const TriedChannels& one) const {
   return std::ranges::all_of(own, [&](const ExplainedMessage& message) {
-    return one.channels.of(message.name).empty() || one.channels.of(message.name) == read_route(message.text).channel;
+    return one.channels.of(message.name).empty() ||
+           one.channels.of(message.name) == read_route(message.text).channel;
   });
 }
 
@@ -99,7 +102,8 @@ void print(const SweepReport& report) {
   for (const std::string& name : report.names) fmt::print("{:<18}", name);
   fmt::print("{:>14}{:>14}{:>16}\n", report.step, report.figure, "to the fastest");
   for (const TriedChannels* one : order) {
-    for (const std::string& name : report.names) fmt::print("{:<18}", channel_in_words(one->channels.of(name)));
+    for (const std::string& name : report.names)
+      fmt::print("{:<18}", channel_in_words(one->channels.of(name)));
     fmt::print("{:>14.2f}{:>14.4f}{:>16.2f}{}\n", one->us, one->figure, one->us / best_us,
                report.is_chosen(*one) ? "  as the library chooses" : "");
   }
@@ -116,7 +120,8 @@ void add_channels(const SweepReport& report, const TriedChannels& one, Record& r
     protocols.insert(channel.substr(channel.find('/') + 1));
   }
   record.protocol.clear();
-  for (const std::string& protocol : protocols) record.protocol += (record.protocol.empty() ? "" : "+") + protocol;
+  for (const std::string& protocol : protocols)
+    record.protocol += (record.protocol.empty() ? "" : "+") + protocol;
   record.extra["channels"] = channels;
   record.extra["chosen"] = report.is_chosen(one);
 }

@@ -19,9 +19,9 @@ struct SweptMessage {
   std::int64_t bytes;  // of a put
 };
 
-// Collective. Returns all combinations, the same on every rank: for each message that is not forced one of the
-// channels that bring such a put from every rank to every other, and whose time is known; the forced ones as they
-// are.
+// Collective. Returns all combinations, the same on every rank: for each message that is not forced one of
+// the channels that bring such a put from every rank to every other, and whose time is known; the forced ones
+// as they are.
 std::vector<apps::Channels> combinations(World& world, const std::vector<SweptMessage>& messages,
                                          const apps::Channels& forced);
 

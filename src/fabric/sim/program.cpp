@@ -28,8 +28,8 @@ void join(std::vector<Together>& all, Flow& flow, std::uint64_t step) {
   }
 }
 
-// Returns the time until the program notices an arrival. A copy by a kernel of the rank needs no look at a flag,
-// since the program itself started it and waited for it.
+// Returns the time until the program notices an arrival. A copy by a kernel of the rank needs no look at a
+// flag, since the program itself started it and waited for it.
 des::Time notice(const Flow& flow) { return flow.is_copied() ? 0 : flow.protocol().notice(); }
 
 }  // namespace

@@ -1,5 +1,7 @@
-// Tests what applications share about their messages: channels by name, what they cost and what is said of them, and
-// all combinations of channels.
+// Tests what applications share about their messages: channels by name, what they cost and what is said of
+// them, and all combinations of channels.
+#include "shared/cli/messages.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "shared/channels.hpp"
-#include "shared/cli/messages.hpp"
 #include "shared/cli/sweep.hpp"
 #include "shared/message_cost.hpp"
 #include "tca/chain.hpp"
@@ -42,7 +43,8 @@ TEST(Channels, AreForcedByName) {
 }
 
 TEST(Channels, OfMessagesThatThereAreNotAreRefused) {
-  EXPECT_EQ(refusal({"TREE=sim/mpi"}), "--channel TREE=sim/mpi: there is no message TREE here; there are OUT, FLAG");
+  EXPECT_EQ(refusal({"TREE=sim/mpi"}),
+            "--channel TREE=sim/mpi: there is no message TREE here; there are OUT, FLAG");
   EXPECT_EQ(refusal({"OUT=a", "OUT=b"}), "--channel OUT=b: OUT has channel a already");
   for (const char* said : {"OUT", "OUT=", "=sim/mpi"})
     EXPECT_EQ(refusal({said}),
@@ -51,7 +53,8 @@ TEST(Channels, OfMessagesThatThereAreNotAreRefused) {
 
 TEST(MessageCost, TellsWaitingFromCarrying) {
   World::run_threads(2, [](World& world) {
-    const std::vector<double> times = world.rank() == 0 ? std::vector{3.0, 4.0, 5.0} : std::vector{2.0, 6.0, 4.0};
+    const std::vector<double> times =
+        world.rank() == 0 ? std::vector{3.0, 4.0, 5.0} : std::vector{2.0, 6.0, 4.0};
     const apps::MessageCost cost = apps::cost_of(world, "OUT", 8 + world.rank(), times, 1.5);
     EXPECT_EQ(cost.us, 5);          // of 3, 6 and 5
     EXPECT_EQ(cost.waiting_us, 1);  // of 1, 2 and 1
@@ -94,27 +97,27 @@ TEST(MessageRoute, IsReadFromWhatChainsAndCollectivesSay) {
 }
 
 TEST(ChannelSweep, HasEveryCombinationOfWhatIsNotForced) {
-  World::run_threads(
-      2,
-      [](World& world) {
-        const std::vector<SweptMessage> swept{{"OUT", 4096}, {"FLAG", 4}};
-        std::vector<std::string> found;
-        for (const apps::Channels& one : combinations(world, swept, {}))
-          found.push_back(one.of("OUT") + " " + one.of("FLAG"));
-        std::ranges::sort(found);
-        EXPECT_EQ(found, (std::vector<std::string>{"sim/mpi sim/mpi", "sim/mpi sim/tca", "sim/tca sim/mpi",
-                                                   "sim/tca sim/tca"}));
-        apps::Channels forced;
-        forced.force("OUT", "sim/rma");
-        const std::vector<apps::Channels> fewer = combinations(world, swept, forced);
-        ASSERT_EQ(fewer.size(), 2U);
-        for (const apps::Channels& one : fewer) EXPECT_EQ(one.of("OUT"), "sim/rma");
-      },
-      {.fabric = "sim", .machine = "peach3"});
+  World::run_threads(2,
+                     [](World& world) {
+                       const std::vector<SweptMessage> swept{{"OUT", 4096}, {"FLAG", 4}};
+                       std::vector<std::string> found;
+                       for (const apps::Channels& one : combinations(world, swept, {}))
+                         found.push_back(one.of("OUT") + " " + one.of("FLAG"));
+                       std::ranges::sort(found);
+                       EXPECT_EQ(found, (std::vector<std::string>{"sim/mpi sim/mpi", "sim/mpi sim/tca",
+                                                                  "sim/tca sim/mpi", "sim/tca sim/tca"}));
+                       apps::Channels forced;
+                       forced.force("OUT", "sim/rma");
+                       const std::vector<apps::Channels> fewer = combinations(world, swept, forced);
+                       ASSERT_EQ(fewer.size(), 2U);
+                       for (const apps::Channels& one : fewer) EXPECT_EQ(one.of("OUT"), "sim/rma");
+                     },
+                     {.fabric = "sim", .machine = "peach3"});
 }
 
 TEST(ChannelSweep, KnowsWhichOneTheLibraryChooses) {
-  const std::string put = "  0    rank 1  sim/tca  3.67 us    5600   block of 700  x  y  next best sim/mpi 13.64 us\n";
+  const std::string put =
+      "  0    rank 1  sim/tca  3.67 us    5600   block of 700  x  y  next best sim/mpi 13.64 us\n";
   const SweepReport report{.names = {"OUT"}, .own = {{"OUT", put}}};
   TriedChannels one{};
   one.channels.force("OUT", "sim/tca");

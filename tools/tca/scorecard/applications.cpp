@@ -34,13 +34,12 @@ apps::Channels channels_of(const RunSettings& settings, std::initializer_list<st
 // Returns what rank 0 returns.
 double run_world(const RunSettings& settings, const std::function<double(World&)>& rank) {
   double us = 0;
-  World::run_threads(
-      ranks,
-      [&](World& world) {
-        const double own = rank(world);
-        if (world.rank() == 0) us = own;
-      },
-      {.fabric = "sim", .machine = settings.machine});
+  World::run_threads(ranks,
+                     [&](World& world) {
+                       const double own = rank(world);
+                       if (world.rank() == 0) us = own;
+                     },
+                     {.fabric = "sim", .machine = settings.machine});
   return us;
 }
 
@@ -67,8 +66,8 @@ double run_graph500_bfs(const net::Machine&, const RunSettings& settings) {
     const auto edges = bfs::make_edges(problem, bfs::edges_of(problem, world.rank(), ranks));
     const bfs::Graph graph = bfs::make_graph(world, partition, edges);
     const auto search = bfs::paper_search(world, graph);
-    const auto exchange = bfs::direct_exchange(world, search->sendings(),
-                                               channels_of(settings, {"OUT", "FLAG", "TREE"}));
+    const auto exchange =
+        bfs::direct_exchange(world, search->sendings(), channels_of(settings, {"OUT", "FLAG", "TREE"}));
     const std::vector<bfs::Vertex> roots = bfs::sample_roots(problem, graph, searches);
     double us = 0;
     for (const bfs::Vertex root : roots) {

@@ -40,7 +40,8 @@ std::string describe(const RunSettings& settings) {
   };
   add(!settings.library.empty(), settings.library);
   const bool is_application = !settings.size.empty() || settings.scale > 0;  // whose GPUs the machine names
-  add((settings.scheme == "mpi" && !is_application) || settings.gpu != 0, fmt::format("gpu {}", settings.gpu));
+  add((settings.scheme == "mpi" && !is_application) || settings.gpu != 0,
+      fmt::format("gpu {}", settings.gpu));
   add(settings.memory != "gpu", settings.memory);
   add(settings.start != "kernel", settings.start);
   add(settings.scope != "parts", settings.scope);
