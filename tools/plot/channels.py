@@ -63,7 +63,9 @@ def draw(paths, output, title):
     panels = {}
     for record in read(paths):
         panels.setdefault((record["bench"], record["ranks"], record.get("layout", ""), record["hardware"]), []).append(record)
-    figure, rows = plt.subplots(len(panels), 2, squeeze=False, figsize=(9.6, 4 * len(panels)), layout="constrained")
+    # Room for the longest legend.
+    height = max(4, 0.17 * max(len({label(r["channels"].items()) for r in records}) for records in panels.values()))
+    figure, rows = plt.subplots(len(panels), 2, squeeze=False, figsize=(9.6, height * len(panels)), layout="constrained")
     for (axes, beside), ((bench, ranks, layout, hardware), records) in zip(rows, panels.items()):
         draw_panel(axes, bench, records)
         axes.set_title(f"{bench} {layout}, {ranks} ranks, {hardware}", fontsize=9, loc="left")
