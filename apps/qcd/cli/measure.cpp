@@ -96,7 +96,7 @@ void explain_messages(World& world, const QcdOptions& options, const QcdMessages
     table.costs.push_back(
         apps::cost_of(world, "FACES", messages.bytes / messages.hops, faces, steps / messages.hops));
     if (!messages.sums.empty()) {
-      const auto bytes = static_cast<std::int64_t>(messages.numbers * sizeof(double));
+      const auto bytes = messages.numbers * static_cast<std::int64_t>(sizeof(double));
       table.costs.push_back(apps::cost_of(world, "SUMS", bytes, sums, steps / sums_a_step));
       explained.push_back({"SUMS", messages.sums});
     }
