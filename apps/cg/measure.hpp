@@ -6,12 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "cg/solver.hpp"
+#include "cg/way.hpp"
 
 namespace tca::cg {
 
 struct Plan {
-  Order order = Order::npb;
   int runs = 0;        // of each way; 0 for as many as fill `seconds`
   double seconds = 1;  // for all ways together
 };
@@ -39,17 +38,18 @@ struct MessageCost {
 struct Result {
   Step last;                    // rank 0's, of the run whose zeta is furthest from the published one
   std::vector<double> seconds;  // of each run, on its slowest rank
-  // For each step its time by the number of inner iterations, on its slowest rank; and the median of each
-  // run.
+  // For each step (on GPUs for each run) its time by the number of inner iterations, on its slowest rank; and
+  // the median of each run.
   std::vector<double> samples_us, runs_us;
   std::vector<MessageCost> messages;  // in the order in which an iteration sends them
 
   double mops(const Problem& problem) const;  // as the benchmark counts operations, in the median run
 };
 
-// Collective. Returns one result for each of `exchanges`, which take turns, so that disturbances of the
-// machine affect them alike. Each does a step before anything is measured, as in the benchmark.
-std::vector<Result> measure(World& world, Solver& solver, std::span<Exchange* const> exchanges,
-                            const Plan& plan, const Progress& progress = {});
+// Collective. Returns one result for each of `ways`, which take turns, so that disturbances of the machine
+// affect them alike. Each does a step before anything is measured, as in the benchmark. `share` is this
+// rank's.
+std::vector<Result> measure(World& world, const Problem& problem, const Share& share,
+                            std::span<Way* const> ways, const Plan& plan, const Progress& progress = {});
 
 }  // namespace tca::cg
