@@ -35,10 +35,13 @@ void check_matrix(const cg::Problem& problem, const CgOptions& options, const Gr
 
 // Refuses everything that can be wrong, once, before any rank begins.
 void check_job(const CgOptions& options, int ranks) {
-  if (on_gpus(options))
-    refuse("--fabric {}: CG computes on hosts; choose shm, mpi, shm+mpi or sim", options.fabric);
+  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+    refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, ranks);
+  if (options.start == "kernel" && grid.extent(1) > 1)
+    refuse("--start kernel takes the matrix by rows; leave --grid {} out, or take --start graph",
+           options.grid);
   check_writable(options.json);
   check_matrix(problem, options, grid, ranks);
 }
@@ -67,7 +70,8 @@ void add_cg(Subcommands& tca) {
       "cg", "Solves a large sparse system by conjugate gradients on several ranks (NAS Parallel Benchmarks)",
       "tca cg --ranks 2 --class A\n"
       "tca cg --ranks 4 --class S --grid 2x2 --order merged\n"
-      "tca cg --ranks 2 --class S --compare",
+      "tca cg --ranks 2 --class S --compare\n"
+      "tca cg --fabric cuda --ranks 2 --class A --order merged",
       [options] { return cg_command(*options); });
   add_rank_options(app, *options);
   app.add_option("--class", options->name, "Size of the benchmark: S, W, A, B, C or D")
@@ -82,11 +86,18 @@ void add_cg(Subcommands& tca) {
       ->check(one_of({"npb", "merged"}))
       ->capture_default_str();
   app.add_option(
+         "--start", options->start,
+         "What starts the steps on GPUs: the host, a CUDA graph, or one kernel for all of them; auto is "
+         "the kernel where the matrix is divided by rows and kernels reach every rank, else the graph")
+      ->check(one_of({"auto", "host", "graph", "kernel"}))
+      ->capture_default_str();
+  app.add_option(
          "--runs", options->runs,
          "Number of runs of the benchmark, with --compare each way; as many as fit into a second when not "
          "given, on sim one")
       ->check(between(1, 1'000'000));
-  app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI (on GPUs over NCCL, by a graph) too, in the same job");
   app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
   app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
       ->type_name("FILE");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,12 @@
 #include "cg/problem.hpp"
 
 namespace tca::tool {
+
+// The library measured beside OpenTCA, if any.
+struct CgPeer {
+  std::string name = "MPI";  // or "NCCL"
+  std::string version;
+};
 
 struct CgReport {
   cg::Problem problem;
@@ -19,12 +26,15 @@ struct CgReport {
   std::string placement;  // from bench::placement(); empty on sim
   int processors = 0;     // that the ranks have between them; 0 where they need none of their own
   std::string fabric = "shm";
-  std::string model;    // as Record::model; empty where time is real
+  std::string model;  // as Record::model; empty where time is real
+  std::string gpus;   // as Record::gpus; empty on hosts
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
+  std::string start = "host";
   std::string explain;  // from Exchange::explain()
-  std::string mpi;      // the library's version
+  CgPeer peer;
   int ranks = 1;
   std::int64_t bytes = 0;                     // sent by all ranks in an inner iteration, beside scalars
-  std::vector<cg::Result> results{};          // OpenTCA's, then MPI's
+  std::vector<cg::Result> results{};          // OpenTCA's, then the peer's
   std::vector<std::int64_t> message_bytes{};  // the most that a rank sends, for each of Result::messages
 
   // Whether every way has found the published result.

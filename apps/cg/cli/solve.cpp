@@ -1,8 +1,11 @@
 #include "cg/cli/solve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "boot/bring_up.hpp"
@@ -10,26 +13,32 @@
 #include "cg/measure.hpp"
 #include "cg/partition.hpp"
 #include "cg/solver.hpp"
+#include "cg/way.hpp"
 #include "cli/options/extents.hpp"
+#include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
 #include "measure/placement.hpp"
 #include "model/machine/machine.hpp"
 #include "shared/mpi_session.hpp"
+#ifdef OPENTCA_CG_ON_GPUS
+#include "cg/gpu/exchange.hpp"
+#include "cg/gpu/matrix.hpp"
+#include "cg/gpu/way.hpp"
+#include "gpu/machine.hpp"
+#include "shared/nccl_communicator.hpp"
+#endif
 
 namespace tca::tool {
 namespace {
 
 cg::Plan plan_for(const CgOptions& options) {
-  cg::Plan plan{.order = options.order == "merged" ? cg::Order::merged : cg::Order::npb,
-                .runs = options.runs};
+  cg::Plan plan{.runs = options.runs};
   if (options.runs == 0 && options.fabric == "sim") plan.runs = 1;  // all runs are alike
   return plan;
 }
 
 // Returns how many elements the matrix has, all blocks together.
-std::int64_t elements(World& world, const cg::Solver& solver) {
-  const cg::Share& share = solver.share();
-  const std::int64_t own = solver.matrix().nonzeros();
+std::int64_t elements(World& world, const cg::Share& share, std::int64_t own) {
   const std::vector<std::int64_t> all = world.all_gather(share.rows.size > 0 ? own : 0);
   return std::accumulate(all.begin(), all.end(), std::int64_t{0});
 }
@@ -52,6 +61,75 @@ std::vector<std::int64_t> message_bytes(World& world, const cg::Share& share,
   return most;
 }
 
+// What solving on hosts and solving on GPUs have in common.
+struct Job {
+  World& world;
+  const CgOptions& options;
+  const cg::Problem& problem;
+  const Grid& grid;
+  const cg::Progress& progress;
+
+  cg::Order order() const { return options.order == "merged" ? cg::Order::merged : cg::Order::npb; }
+};
+
+void measure(CgReport& report, const Job& job, const cg::Share& share, const std::vector<cg::Way*>& ways) {
+  report.bytes = bytes_sent(job.world, share);
+  report.results = cg::measure(job.world, job.problem, share, ways, plan_for(job.options), job.progress);
+  report.message_bytes = message_bytes(job.world, share, report.results.front().messages);
+}
+
+void solve_on_hosts(const Job& job, CgReport& report) {
+  cg::Solver solver(job.world, job.problem, job.grid, job.progress);
+  const cg::Share& share = solver.share();
+  const auto direct = cg::direct_exchange(job.world, share, solver.vectors());
+  const auto mpi = job.options.compare ? cg::mpi_exchange(job.world, share, solver.vectors()) : nullptr;
+  const auto own = cg::host_way(job.world, solver, *direct, job.order());
+  const auto theirs = mpi ? cg::host_way(job.world, solver, *mpi, job.order()) : nullptr;
+  std::vector<cg::Way*> ways{own.get()};
+  if (theirs) ways.push_back(theirs.get());
+  report.nonzeros = elements(job.world, share, solver.matrix().nonzeros());
+  report.explain = direct->explain();
+  report.peer = {"MPI", apps::mpi_version()};
+  measure(report, job, share, ways);
+}
+
+#ifdef OPENTCA_CG_ON_GPUS
+// NCCL's steps are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
+void solve_on_gpus(const Job& job, CgReport& report) {
+  auto& [world, options, problem, grid, progress] = job;
+  const cg::GpuMatrix matrix(world, problem, grid, progress);
+  const cg::Share& share = matrix.share();
+  cg::Start start = cg::start_named(options.start);
+  if (start == cg::Start::automatic) start = cg::chosen_start(world, share);
+  const bool by_kernel = start == cg::Start::kernel;
+  std::optional<cg::Vectors> vectors;
+  if (!by_kernel || options.compare) vectors = cg::make_vectors(world, share);
+  const auto direct = by_kernel ? nullptr : cg::direct_gpu_exchange(world, share, *vectors);
+  const auto nccl = options.compare ? cg::nccl_exchange(world, share, *vectors) : nullptr;
+  if (options.compare && !nccl && world.rank() == 0)
+    fmt::print(stderr, "tca cg: built without NCCL, so there is nothing to compare with\n");
+  const auto own = by_kernel ? cg::kernel_way(world, matrix, job.order())
+                             : cg::step_way(world, matrix, *vectors, *direct, job.order(), start);
+  const auto theirs =
+      nccl ? cg::step_way(world, matrix, *vectors, *nccl, job.order(), cg::Start::graph) : nullptr;
+  std::vector<cg::Way*> ways{own.get()};
+  if (theirs) ways.push_back(theirs.get());
+  const bench::gpu::Machine machine = bench::gpu::machine(world);
+  report.gpus = machine.describe();
+  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  report.start = cg::name_of(start);
+  report.nonzeros = elements(world, share, matrix.nonzeros());
+  report.explain =
+      direct ? direct->explain() : "The kernel's blocks store what they publish into every rank's memory.\n";
+  report.peer = {"NCCL", apps::nccl_version()};
+  measure(report, job, share, ways);
+}
+#else
+void solve_on_gpus(const Job& job, CgReport&) {
+  refuse("--fabric {}: this tca was built without CUDA", job.options.fabric);
+}
+#endif
+
 }  // namespace
 
 Grid make_cg_grid(const CgOptions& options, const cg::Problem& problem, int ranks) {
@@ -67,26 +145,22 @@ CgReport solve_cg(World& world, const CgOptions& options) {
   Bars bars;
   const cg::Progress progress = bars.shown_by(world.rank());
   const bool is_modelled = options.fabric == "sim";
-  cg::Solver solver(world, problem, grid, progress);
-  const auto direct = cg::direct_exchange(world, solver.share(), solver.vectors());
-  const auto mpi = options.compare ? cg::mpi_exchange(world, solver.share(), solver.vectors()) : nullptr;
-  std::vector<cg::Exchange*> exchanges{direct.get()};
-  if (mpi) exchanges.push_back(mpi.get());
-  CgReport report{.problem = problem,
-                  .nonzeros = elements(world, solver),
-                  .grid = grid.describe(),
-                  .order = options.order,
-                  .world = world.describe(),
-                  .placement = is_modelled ? "" : bench::placement(world),
-                  .processors = is_modelled ? 0 : bench::processors_of(bench::places(world)),
-                  .fabric = options.fabric,
-                  .model = is_modelled ? net::read_machine(boot::machine_name(options.machine)).title : "",
-                  .explain = direct->explain(),
-                  .mpi = apps::mpi_version(),
-                  .ranks = world.size(),
-                  .bytes = bytes_sent(world, solver.share()),
-                  .results = cg::measure(world, solver, exchanges, plan_for(options), progress)};
-  report.message_bytes = message_bytes(world, solver.share(), report.results.front().messages);
+  CgReport report{
+      .problem = problem,
+      .grid = grid.describe(),
+      .order = options.order,
+      .world = world.describe(),
+      .placement = is_modelled ? "" : bench::placement(world),
+      .processors = is_modelled || on_gpus(options) ? 0 : bench::processors_of(bench::places(world)),
+      .fabric = options.fabric,
+      .model = is_modelled ? net::read_machine(boot::machine_name(options.machine)).title : "",
+      .ranks = world.size()};
+  const Job job{world, options, problem, grid, progress};
+  if (on_gpus(options)) {
+    solve_on_gpus(job, report);
+  } else {
+    solve_on_hosts(job, report);
+  }
   return report;
 }
 

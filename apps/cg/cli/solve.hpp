@@ -15,6 +15,7 @@ struct CgOptions : RankJob {
   std::string name = "S";  // of the class
   std::string grid = "auto";
   std::string order = "npb";
+  std::string start = "auto";  // on GPUs
   int runs = 0;
   bool explain = false;
   std::string json;

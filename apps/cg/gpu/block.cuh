@@ -42,7 +42,8 @@ __device__ __forceinline__ double share_of_slice(const TileArrays& matrix, std::
 }
 
 // Stores what the lanes of each row have added up.
-__device__ __forceinline__ void store_rows(double sum, const Tiling& tiling, const Word* row_of, double* out) {
+__device__ __forceinline__ void store_rows(double sum, const Tiling& tiling, const Word* row_of,
+                                           double* out) {
   const Word lane = threadIdx.x % step_elements;
   for (Word distance = tiling.row_lanes / 2; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(~0u, sum, distance);

@@ -46,13 +46,13 @@ cudaError_t launch_combine(const double* products, Word parts, double* product, 
 // sums += received
 cudaError_t launch_accumulate(double* sums, const double* received, Word n, cudaStream_t stream);
 
-cudaError_t launch_begin(const OwnVectors& v, cudaStream_t stream);             // z = 0, r = p = x; rho
+cudaError_t launch_begin(const OwnVectors& v, cudaStream_t stream);              // z = 0, r = p = x; rho
 cudaError_t launch_dots(const OwnVectors& v, bool merged, cudaStream_t stream);  // dots
-cudaError_t launch_advance(const OwnVectors& v, cudaStream_t stream);           // z, r; squares
-cudaError_t launch_turn(const OwnVectors& v, cudaStream_t stream);              // p; rho
-cudaError_t launch_advance_and_turn(const OwnVectors& v, cudaStream_t stream);  // z, r, p
-cudaError_t launch_end(const OwnVectors& v, cudaStream_t stream);               // p = z; ends
-cudaError_t launch_scale(const OwnVectors& v, cudaStream_t stream);             // left; x
+cudaError_t launch_advance(const OwnVectors& v, cudaStream_t stream);            // z, r; squares
+cudaError_t launch_turn(const OwnVectors& v, cudaStream_t stream);               // p; rho
+cudaError_t launch_advance_and_turn(const OwnVectors& v, cudaStream_t stream);   // z, r, p
+cudaError_t launch_end(const OwnVectors& v, cudaStream_t stream);                // p = z; ends
+cudaError_t launch_scale(const OwnVectors& v, cudaStream_t stream);              // left; x
 // Appends what a step has found, and counts it.
 cudaError_t launch_keep(const OwnVectors& v, Found* found, Word* steps, cudaStream_t stream);
 

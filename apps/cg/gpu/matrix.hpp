@@ -23,7 +23,7 @@ class GpuMatrix {
 
   const TileArrays& arrays() const { return arrays_; }
   const Tiles::Most& most() const { return most_; }
-  unsigned blocks() const { return blocks_; }              // that a rank may launch at once, on every rank
+  unsigned blocks() const { return blocks_; }                 // that a rank may launch at once, on every rank
   std::size_t shared_bytes() const { return shared_bytes_; }  // of a block
 
  private:

@@ -27,7 +27,8 @@ Room plan_room(const Tiles::Most& most, const Tiling& tiling, bool merged, std::
   if (merged) place(room.residual, most.columns * value);
   place(room.slices, most.slices * sizeof(Slice));
   place(room.row_of, std::size_t{most.slices} * tiling.slice_rows() * sizeof(Word));
-  room.kept_steps = static_cast<Word>(std::min<std::size_t>(most.steps, (bytes - std::min(used, bytes)) / step));
+  room.kept_steps =
+      static_cast<Word>(std::min<std::size_t>(most.steps, (bytes - std::min(used, bytes)) / step));
   room.value = static_cast<Word>(used);
   room.column = static_cast<Word>(used + room.kept_steps * step_elements * value);
   room.bytes = static_cast<Word>(used + room.kept_steps * step);

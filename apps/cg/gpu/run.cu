@@ -11,8 +11,7 @@ class Block {
   __device__ Block(const Run& run, const Tile& tile)
       : slices_(run.matrix.slices + tile.first_slice),
         row_of_(run.matrix.row_of + std::uint64_t{tile.first_slice} * run.matrix.tiling.slice_rows()) {
-    if (run.room.slices != Room::nowhere)
-      slices_ = kept<Slice>(run.room.slices, slices_, tile.slices);
+    if (run.room.slices != Room::nowhere) slices_ = kept<Slice>(run.room.slices, slices_, tile.slices);
     if (run.room.row_of != Room::nowhere)
       row_of_ = kept<Word>(run.room.row_of, row_of_, tile.slices * run.matrix.tiling.slice_rows());
     const Word elements = min(run.room.kept_steps, tile.steps) * step_elements;
@@ -79,7 +78,8 @@ class Block {
     constexpr Word in_flight = 4;
     const Word begin = slice.first * step_elements + threadIdx.x % step_elements;
     const double* const value = reinterpret_cast<const double*>(shared() + room.value) + begin;
-    const std::uint16_t* const column = reinterpret_cast<const std::uint16_t*>(shared() + room.column) + begin;
+    const std::uint16_t* const column =
+        reinterpret_cast<const std::uint16_t*>(shared() + room.column) + begin;
     return share_of_slice<in_flight>(
         slice.width, [&](Word k) { return value[k * step_elements]; },
         [&](Word k) { return Word{column[k * step_elements]}; });

@@ -70,13 +70,13 @@ __global__ void __launch_bounds__(threads) begin_kernel(const __grid_constant__ 
   wait_for_previous_kernel();
   for_elements<1>(
       v,
-      [&](Word i, double (&sums)[1]) {
+      [&](Word i, double(&sums)[1]) {
         const double x = v.x[i];
         v.z[i] = 0;
         v.r[i] = v.p[i] = x;
         sums[0] += x * x;
       },
-      [&](const double (&sums)[1]) { v.scalars->rho = sums[0]; });
+      [&](const double(&sums)[1]) { v.scalars->rho = sums[0]; });
 }
 
 template <Word count>
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads) dots_kernel(const __grid_constant__ O
   wait_for_previous_kernel();
   for_elements<count>(
       v,
-      [&](Word i, double (&sums)[count]) {
+      [&](Word i, double(&sums)[count]) {
         const double p = v.p[i], q = v.q[i];
         sums[0] += p * q;
         if constexpr (count == 4) {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(threads) dots_kernel(const __grid_constant__ O
           sums[3] += r * r;
         }
       },
-      [&](const double (&sums)[count]) {
+      [&](const double(&sums)[count]) {
         for (Word k = 0; k < count; ++k) v.scalars->dots[k] = sums[k];
       });
 }
@@ -104,21 +104,21 @@ __global__ void __launch_bounds__(threads) advance_kernel(const __grid_constant_
   const double alpha = v.scalars->rho / v.scalars->dots[0];
   for_elements<1>(
       v,
-      [&](Word i, double (&sums)[1]) {
+      [&](Word i, double(&sums)[1]) {
         v.z[i] += alpha * v.p[i];
         const double r = v.r[i] - alpha * v.q[i];
         v.r[i] = r;
         sums[0] += r * r;
       },
-      [&](const double (&sums)[1]) { v.scalars->squares = sums[0]; });
+      [&](const double(&sums)[1]) { v.scalars->squares = sums[0]; });
 }
 
 __global__ void __launch_bounds__(threads) turn_kernel(const __grid_constant__ OwnVectors v) {
   wait_for_previous_kernel();
   const double squares = v.scalars->squares, beta = squares / v.scalars->rho;
   for_elements<1>(
-      v, [&](Word i, double (&)[1]) { v.p[i] = v.r[i] + beta * v.p[i]; },
-      [&](const double (&)[1]) { v.scalars->rho = squares; });
+      v, [&](Word i, double(&)[1]) { v.p[i] = v.r[i] + beta * v.p[i]; },
+      [&](const double(&)[1]) { v.scalars->rho = squares; });
 }
 
 __global__ void __launch_bounds__(threads) advance_and_turn_kernel(const __grid_constant__ OwnVectors v) {
@@ -137,13 +137,13 @@ __global__ void __launch_bounds__(threads) end_kernel(const __grid_constant__ Ow
   wait_for_previous_kernel();
   for_elements<2>(
       v,
-      [&](Word i, double (&sums)[2]) {
+      [&](Word i, double(&sums)[2]) {
         const double z = v.z[i];
         v.p[i] = z;
         sums[0] += v.x[i] * z;
         sums[1] += z * z;
       },
-      [&](const double (&sums)[2]) {
+      [&](const double(&sums)[2]) {
         v.scalars->ends[0] = sums[0];
         v.scalars->ends[1] = sums[1];
       });
@@ -154,12 +154,12 @@ __global__ void __launch_bounds__(threads) scale_kernel(const __grid_constant__ 
   const double scale = 1 / sqrt(v.scalars->ends[1]);
   for_elements<1>(
       v,
-      [&](Word i, double (&sums)[1]) {
+      [&](Word i, double(&sums)[1]) {
         const double d = v.x[i] - v.q[i];
         sums[0] += d * d;
         v.x[i] = scale * v.z[i];
       },
-      [&](const double (&sums)[1]) { v.scalars->left = sums[0]; });
+      [&](const double(&sums)[1]) { v.scalars->left = sums[0]; });
 }
 
 __global__ void keep_kernel(const Scalars* scalars, Found* found, Word* steps) {

@@ -66,11 +66,11 @@ struct Run {
   std::uint64_t spill = 0, n = 0;     // n is the length of a vector
   Found* found = nullptr;             // one a step
   Room room;
-  Word rows = 0;           // of this rank
-  Word first_row = 0;      // its first
-  Word most_own = 0;       // of a tile
-  Word steps = 0;          // of the benchmark
-  Word sums_before = 0;    // of all runs before this one
+  Word rows = 0;         // of this rank
+  Word first_row = 0;    // its first
+  Word most_own = 0;     // of a tile
+  Word steps = 0;        // of the benchmark
+  Word sums_before = 0;  // of all runs before this one
   Word products_before = 0;
   device::Flag merged = 0;
 };
@@ -248,14 +248,14 @@ class TileSolver {
       return;
     }
     const Word part = block_ % parts;
-    group_.multiply(run_, tile_, product_,
-                    run_.products + std::uint64_t{part} * run_.rows + tile_.row_begin);
+    group_.multiply(run_, tile_, product_, run_.products + std::uint64_t{part} * run_.rows + tile_.row_begin);
     group_.sync();
     if (group_.lane() == 0) device::store_release(run_.multiplied + block_, product_);
     // Pairs with the release of the blocks with the same rows. Nobody overwrites a product that another has
     // not read yet, because a sum over all blocks lies between.
     for (Word other = group_.lane(); other < parts && good_; other += group_.lanes())
-      good_ = device::await(run_.multiplied + (block_ - part + other), product_, device::no_link, run_.limits);
+      good_ =
+          device::await(run_.multiplied + (block_ - part + other), product_, device::no_link, run_.limits);
     double none[1] = {};
     good_ = group_.add_up(none, good_);
     if (!good_) return;

@@ -27,8 +27,8 @@ std::vector<Word> row_bounds(const Matrix& matrix, Word parts) {
   std::vector<Word> bounds;
   for (Word part = 0; part <= parts; ++part) {
     const std::int64_t elements = matrix.nonzeros() * part / parts;
-    bounds.push_back(static_cast<Word>(std::ranges::lower_bound(matrix.row_begin, elements) -
-                                       matrix.row_begin.begin()));
+    bounds.push_back(
+        static_cast<Word>(std::ranges::lower_bound(matrix.row_begin, elements) - matrix.row_begin.begin()));
   }
   bounds.back() = static_cast<Word>(matrix.rows());
   return bounds;

@@ -39,8 +39,8 @@ class NcclExchange : public GpuExchange {
   void gather(Stream stream) override {
     if (!share_.whole_rows) return;
     const auto part = static_cast<std::size_t>(share_.largest);
-    nccl_ok(ncclAllGather(vectors_.own_operand(share_), vectors_.operand.data(), part, ncclDouble, comm_.get(),
-                          stream),
+    nccl_ok(ncclAllGather(vectors_.own_operand(share_), vectors_.operand.data(), part, ncclDouble,
+                          comm_.get(), stream),
             "gathering the operand");
   }
 

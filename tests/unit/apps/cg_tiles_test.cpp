@@ -142,7 +142,8 @@ class HostBlock {
 // Ranks whose blocks are threads, with all that they have between them.
 class HostRanks {
  public:
-  HostRanks(const Problem& problem, int ranks, Word blocks, const Tiling* forced, bool merged, std::size_t room)
+  HostRanks(const Problem& problem, int ranks, Word blocks, const Tiling* forced, bool merged,
+            std::size_t room)
       : problem_(problem) {
     const Grid grid(ranks, {ranks, 1});
     const std::int64_t most_rows = share_of(problem, grid, 0).largest;
@@ -277,8 +278,8 @@ TEST(CgTileSolver, AgreesForAllTilings) {
       for (int run = 0; run < 2; ++run) {
         const std::vector<Found> found = ranks.run(steps);
         EXPECT_NEAR(ranks.zeta(found.back()) / expected, 1, 1e-13)
-            << one.ranks << " ranks, " << one.tiling.row_parts << 'x' << one.tiling.column_parts << ", merged "
-            << merged << ", run " << run;
+            << one.ranks << " ranks, " << one.tiling.row_parts << 'x' << one.tiling.column_parts
+            << ", merged " << merged << ", run " << run;
       }
       for (int rank = 1; rank < one.ranks; ++rank)
         EXPECT_EQ(ranks.found_by(static_cast<std::size_t>(rank))[0].xz, ranks.found_by(0)[0].xz);
