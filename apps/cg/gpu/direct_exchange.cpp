@@ -15,9 +15,9 @@ namespace {
 
 constexpr int most_values = 4;
 
-class ByRows : public GpuExchange {
+class GpuByRows : public GpuExchange {
  public:
-  ByRows(World& world, const Share& share, const Vectors& vectors)
+  GpuByRows(World& world, const Share& share, const Vectors& vectors)
       : gather_(world, "GATHER", vectors.operand, share.largest), sum_(world, "DOT", most_values) {}
 
   void gather(Stream stream) override { gather_.run(stream); }
@@ -31,9 +31,9 @@ class ByRows : public GpuExchange {
 
 // The ranks of a column of the grid have the same part of each vector, which stays the same to the bit: teams
 // add up in the order of their ranks, and the sums of two ranks do not depend on the order.
-class ByBlocks : public GpuExchange {
+class GpuByBlocks : public GpuExchange {
  public:
-  ByBlocks(World& world, const Share& share, const Vectors& vectors)
+  GpuByBlocks(World& world, const Share& share, const Vectors& vectors)
       : row_of_grid_(world.group(share.row_of_grid)),
         received_(world.window<double>(static_cast<std::int64_t>(share.reductions.size()) * share.summed.size,
                                        "sums")),
@@ -83,8 +83,8 @@ class ByBlocks : public GpuExchange {
 }  // namespace
 
 std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Share& share, const Vectors& vectors) {
-  if (share.whole_rows) return std::make_unique<ByRows>(world, share, vectors);
-  return std::make_unique<ByBlocks>(world, share, vectors);
+  if (share.whole_rows) return std::make_unique<GpuByRows>(world, share, vectors);
+  return std::make_unique<GpuByBlocks>(world, share, vectors);
 }
 
 }  // namespace tca::cg
