@@ -27,6 +27,8 @@ class HostWay : public Way {
     return times;
   }
 
+  std::string explain() const override { return exchange_.explain(); }
+
  private:
   World& world_;
   Solver& solver_;

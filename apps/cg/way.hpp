@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cg/exchange.hpp"
@@ -23,6 +24,8 @@ class Way {
   // Collective. Takes so many steps more, in which each message is timed. Nothing is known of messages that
   // kernels send.
   virtual MessageTimes time_messages(int) { return {}; }
+
+  virtual std::string explain() const = 0;  // how messages travel, a line for each put
 };
 
 // On hosts. Both outlive the way.

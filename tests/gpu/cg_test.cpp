@@ -19,7 +19,6 @@
 #include "cg/measure.hpp"
 #include "cg/solver.hpp"
 #include "ranks.hpp"
-#include "tca/error.hpp"
 
 namespace tca::cg {
 namespace {
@@ -42,7 +41,8 @@ std::vector<Case> all_cases() {
       for (const Start start : {Start::kernel, Start::graph, Start::host})
         cases.push_back({ranks, 1, order, start});
     for (const auto& [rows, columns] : {std::pair{1, 2}, {2, 2}, {2, 4}})
-      for (const Start start : {Start::graph, Start::host}) cases.push_back({rows, columns, order, start});
+      for (const Start start : {Start::kernel, Start::graph, Start::host})
+        cases.push_back({rows, columns, order, start});
   }
   return cases;
 }
@@ -150,17 +150,18 @@ TEST(CgOnGpus, WaysTakeTurns) {
   EXPECT_EQ(failure, "");
 }
 
-TEST(CgOnGpus, OneKernelTakesRowsOnly) {
-  const Problem& problem = problem_named("S");
+// Tiles of a class that is divided in two directions, by the ranks and by their GPUs.
+TEST(CgOnGpus, DividesBlocksIntoTiles) {
+  const Problem& problem = problem_named("A");
   const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
     const GpuMatrix matrix(world, problem, Grid(2, {1, 2}));
-    try {
-      kernel_way(world, matrix, Order::npb);
-      test::require(false, "blocks were accepted");
-    } catch (const Error& error) {
-      test::require(error.code() == Errc::invalid_argument, "{}", error.what());
+    for (const Order order : {Order::npb, Order::merged}) {
+      const auto way = kernel_way(world, matrix, order);
+      std::vector<double> times;
+      const double zeta = way->run(problem.steps, times).zeta;
+      test::require(Verification{zeta, problem.zeta}.error() < 2e-13, "zeta is {}, and should be {}", zeta,
+                    problem.zeta);
     }
-    test::require(chosen_start(world, matrix.share()) == Start::graph, "a graph was not chosen");
   });
   EXPECT_EQ(failure, "");
 }

@@ -29,6 +29,7 @@ void check_matrix(const cg::Problem& problem, const CgOptions& options, const Gr
     const cg::Share share = cg::share_of(problem, grid, rank);
     needed += cg::bytes_to_make(problem, share.rows, share.columns);
   }
+  if (on_gpus(options)) needed *= 2;  // it is copied into tiles before it goes there
   check_memory(fmt::format("class {} on {} rank{}", problem.name, ranks, ranks == 1 ? "" : "s"), needed,
                boot::needs_mpi(options.fabric) ? ranks : 1);
 }
@@ -39,9 +40,6 @@ void check_job(const CgOptions& options, int ranks) {
     refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, ranks);
-  if (options.start == "kernel" && grid.extent(1) > 1)
-    refuse("--start kernel takes the matrix by rows; leave --grid {} out, or take --start graph",
-           options.grid);
   check_writable(options.json);
   check_matrix(problem, options, grid, ranks);
 }
@@ -87,8 +85,8 @@ void add_cg(Subcommands& tca) {
       ->capture_default_str();
   app.add_option(
          "--start", options->start,
-         "What starts the steps on GPUs: the host, a CUDA graph, or one kernel for all of them; auto is "
-         "the kernel where the matrix is divided by rows and kernels reach every rank, else the graph")
+         "What starts the steps on GPUs: the host, a CUDA graph, or one kernel for all of them; auto is the "
+         "kernel where kernels reach every rank, else the graph")
       ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
   app.add_option(

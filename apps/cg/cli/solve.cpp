@@ -88,7 +88,7 @@ void solve_on_hosts(const Job& job, CgReport& report) {
   std::vector<cg::Way*> ways{own.get()};
   if (theirs) ways.push_back(theirs.get());
   report.nonzeros = elements(job.world, share, solver.matrix().nonzeros());
-  report.explain = direct->explain();
+  report.explain = own->explain();
   report.peer = {"MPI", apps::mpi_version()};
   measure(report, job, share, ways);
 }
@@ -119,8 +119,7 @@ void solve_on_gpus(const Job& job, CgReport& report) {
   report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
   report.start = cg::name_of(start);
   report.nonzeros = elements(world, share, matrix.nonzeros());
-  report.explain =
-      direct ? direct->explain() : "The kernel's blocks store what they publish into every rank's memory.\n";
+  report.explain = own->explain();
   report.peer = {"NCCL", apps::nccl_version()};
   measure(report, job, share, ways);
 }

@@ -25,6 +25,8 @@ __device__ __forceinline__ double share_of_slice(Word width, const Value& value,
       factor[k] = is_there ? value(first + k) : 0;
       at[k] = is_there ? column(first + k) : 0;
     }
+    // Keeps the compiler from using the first elements before it asks for the last.
+    asm volatile("" ::: "memory");
 #pragma unroll
     for (Word k = 0; k < in_flight; ++k) sum += factor[k] * shared_operand()[at[k]];
   }

@@ -1,12 +1,7 @@
 // The exchange on GPUs by OpenTCA: chains, a collective and sums of a team.
-#include <fmt/format.h>
-
-#include <utility>
-#include <vector>
-
 #include "cg/gpu/exchange.hpp"
+#include "cg/gpu/messages.hpp"
 #include "shared/gpu_sum.hpp"
-#include "tca/chain.hpp"
 #include "tca/coll.hpp"
 
 namespace tca::cg {
@@ -34,49 +29,18 @@ class GpuByRows : public GpuExchange {
 class GpuByBlocks : public GpuExchange {
  public:
   GpuByBlocks(World& world, const Share& share, const Vectors& vectors)
-      : row_of_grid_(world.group(share.row_of_grid)),
-        received_(world.window<double>(static_cast<std::int64_t>(share.reductions.size()) * share.summed.size,
-                                       "sums")),
-        pitch_(share.summed.size),
-        transpose_(world.chain("EXCH")),
-        sum_(row_of_grid_, "DOT", most_values) {
-    for (const Reduction& reduction : share.reductions) {
-      const auto which = static_cast<std::int64_t>(reductions_.size());
-      Chain chain = world.chain(fmt::format("SPMV {}", which));
-      // On the partner a part of `received` is as long as what this rank sends.
-      chain
-          .put(received_.on(reduction.partner).at(which * reduction.sent.size),
-               vectors.product.at(reduction.sent.begin), block(reduction.sent.size))
-          .expect(reduction.partner)
-          .commit();
-      reductions_.push_back(std::move(chain));
-    }
-    transpose_
-        .put(vectors.result.on(share.transposed), vectors.product.at(share.summed.begin),
-             block(share.summed.size))
-        .expect(share.transposed)
-        .commit();
-  }
+      : messages_(world, share, vectors), sum_(messages_.row_of_grid, "DOT", most_values) {}
 
   const double* exchange_sums(std::size_t which, Stream stream) override {
-    reductions_[which].run(stream);
-    return received_.data() + static_cast<std::int64_t>(which) * pitch_;
+    messages_.reductions[which].run(stream);
+    return messages_.received_in(which);
   }
-  void transpose(Stream stream) override { transpose_.run(stream); }
+  void transpose(Stream stream) override { messages_.transpose.run(stream); }
   void sum(double* values, int count, Stream stream) override { sum_.add_up(values, count, stream); }
-
-  std::string explain() const override {
-    std::string text;
-    for (const Chain& reduction : reductions_) text += reduction.explain();
-    return text + transpose_.explain();
-  }
+  std::string explain() const override { return messages_.explain(); }
 
  private:
-  World row_of_grid_;
-  Window<double> received_;
-  std::int64_t pitch_;
-  std::vector<Chain> reductions_;
-  Chain transpose_;
+  BlockMessages messages_;
   apps::GpuSum sum_;
 };
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "cg/gpu/tile_solver.hpp"
+#include "tca/device/chain.hpp"
 
 namespace tca::cg {
 
@@ -13,6 +14,20 @@ namespace tca::cg {
 // the shared memory of each.
 cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks, std::size_t& shared_bytes);
 cudaError_t launch_run(const Run& run, cudaStream_t stream);
+
+// The same where ranks have blocks of the matrix. `chains` are those of the reductions, and then the one
+// across the diagonal; they and `barrier`, zeroed, are in device memory.
+struct BlockChains {
+  static constexpr Word most_reductions = 3;
+  const DeviceChain* chains = nullptr;
+  std::uint64_t* barrier = nullptr;
+  Word reductions = 0;
+  struct {
+    const double* received;
+    Word begin, size;  // what it is added to
+  } of[most_reductions] = {};
+};
+cudaError_t launch_blocks_run(const Run& run, const BlockChains& chains, cudaStream_t stream);
 
 // The same step by step, as kernels between which ranks exchange.
 

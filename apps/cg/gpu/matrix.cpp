@@ -11,6 +11,32 @@ namespace tca::cg {
 
 using namespace apps;
 
+namespace {
+
+// Throws Error{out_of_memory}, on all ranks alike, before a matrix is generated that does not fit.
+void check_memory(World& world, const Problem& problem, const Share& share) {
+  constexpr double element = sizeof(double) + sizeof(std::uint16_t), filled = 1.1;
+  const double vectors = problem.nonzeros + 1, n = static_cast<double>(problem.n);
+  const double elements = vectors * vectors * static_cast<double>(share.rows.size) *
+                          (static_cast<double>(share.columns.size) / n);
+  std::size_t here = 0, total = 0;
+  cuda_ok(cudaMemGetInfo(&here, &total), "asking for the GPU's memory");
+  struct Need {
+    double needed, free;
+  };
+  const Need own{filled * elements * element, static_cast<double>(here) / world.ranks_on_device()};
+  for (const auto& [needed, free] : world.all_gather(own)) {
+    if (needed > free)
+      throw Error(
+          Errc::out_of_memory,
+          fmt::format("class {} needs about {:.1f} GB of each rank's GPU, and one has {:.1f} for a rank; "
+                      "take more GPUs, or a smaller class",
+                      problem.name, needed * 1e-9, free * 1e-9));
+  }
+}
+
+}  // namespace
+
 // The ranks on one GPU get equal shares of it, because their kernels wait for each other, and all ranks
 // launch equally many blocks.
 GpuMatrix::GpuMatrix(World& world, const Problem& problem, const Grid& grid, const Progress& progress)
@@ -22,6 +48,7 @@ GpuMatrix::GpuMatrix(World& world, const Problem& problem, const Grid& grid, con
   if (blocks_ == 0)
     throw Error(Errc::invalid_argument,
                 fmt::format("{} ranks share a GPU; each needs a multiprocessor at least", ranks));
+  check_memory(world, problem, share_);
   const std::int64_t most_rows = std::ranges::max(world.all_gather(share_.rows.size));
   const std::int64_t most_columns = std::ranges::max(world.all_gather(share_.columns.size));
   arrays_.tiling = tiling_for(most_rows, most_columns, blocks_);
@@ -29,7 +56,8 @@ GpuMatrix::GpuMatrix(World& world, const Problem& problem, const Grid& grid, con
 }
 
 void GpuMatrix::upload(const Matrix& matrix) {
-  const Tiles tiles = make_tiles(matrix, share_.columns.size, arrays_.tiling);
+  const Tiles tiles =
+      make_tiles(matrix, share_.columns.size, arrays_.tiling, share_.whole_rows ? as_rows : share_.own.size);
   nonzeros_ = matrix.nonzeros();
   most_ = tiles.most();
   arrays_.tiles = tiles_.emplace(tiles.tile).data();

@@ -62,6 +62,8 @@ class StepWay : public Way {
     return {.zeta = matrix_.problem().shift + 1 / last.xz, .residual = std::sqrt(last.squares)};
   }
 
+  std::string explain() const override { return exchange_.explain(); }
+
  private:
   // The host puts as many on the stream between two checks that the other ranks are still there.
   static constexpr int steps_between_checks = 8;

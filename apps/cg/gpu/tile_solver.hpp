@@ -16,9 +16,17 @@
 // once the sum that follows publication n + 1 is over, to which each block has come only after it had read
 // publication n; boxes are used again likewise.
 //
+// Where ranks have blocks of the matrix, a rank's blocks publish among themselves, sums are those of a row of
+// the grid of ranks, and chains bring the product of all ranks. Blocks meet in barriers of the grid then, so
+// none may leave alone: one that has given up goes on, with numbers that nobody will read, to the next barrier
+// at which all agree to leave.
+//
 // `Group` is a block on a GPU and a thread on the host. Beside lane(), lanes() and sync() it has
 //   add_up(values, good)   each of `values` over all lanes, on every lane; whether all are good
 //   release(ranks), acquire(ranks)   a lane's fences, with the block's stores before, and its loads behind
+//   chains             whether it has, besides:
+//   barrier(good)      of the rank's blocks; whether all are good
+//   exchange(run)      run.result from run.product, by chains; false, on all blocks, when a partner did not come
 //   multiply(run, tile, product, out)   the rows of the n-th product, with sync() before and not after it
 #pragma once
 
@@ -57,17 +65,20 @@ struct Found {
 // The parameter of the kernel.
 struct Run {
   TileArrays matrix;
-  DeviceWindow<double> published;     // on each rank two vectors
-  DeviceWindow<device::Packet> sums;  // on each rank two sets of boxes, `most_sums` for every block of all
-  device::WaitLimits limits;          // whose links are ranks
-  Word* multiplied = nullptr;         // one a tile: the last product in which it is done
-  double* products = nullptr;         // of each part of the columns, as long as the rank has rows
-  double* spilled = nullptr;          // what does not fit into shared memory, `spill` of each tile
-  std::uint64_t spill = 0, n = 0;     // n is the length of a vector
-  Found* found = nullptr;             // one a step
+  DeviceWindow<double> published;  // on each rank that needs them two vectors
+  DeviceWindow<device::Packet>
+      sums;                        // on each rank two sets of boxes, `most_sums` for every block of all ranks
+  device::WaitLimits limits;       // whose links are ranks
+  Word* multiplied = nullptr;      // one a tile: the last product in which it is done
+  double* products = nullptr;      // of each part of the columns, as long as the rank has rows
+  double* product = nullptr;       // where ranks have blocks: their sum
+  const double* result = nullptr;  // and the product of all ranks for this one's part of the vectors
+  double* spilled = nullptr;       // what does not fit into shared memory, `spill` of each tile
+  std::uint64_t spill = 0, n = 0;  // n is the length of a vector
+  Found* found = nullptr;          // one a step
   Room room;
   Word rows = 0;         // of this rank
-  Word first_row = 0;    // its first
+  Word first_row = 0;    // where its elements are in what is published
   Word most_own = 0;     // of a tile
   Word steps = 0;        // of the benchmark
   Word sums_before = 0;  // of all runs before this one
@@ -133,9 +144,9 @@ class TileSolver {
   TCA_DEVICE void solve() {
     for_own([&](Word i) { v_.x[i] = 1; });
     double left = 0;
-    for (Word step = 0; step < run_.steps && good_; ++step) {
+    for (Word step = 0; step < run_.steps && goes_on(); ++step) {
       begin(left, step);
-      for (int i = 0; i < inner_iterations && good_; ++i) {
+      for (int i = 0; i < inner_iterations && goes_on(); ++i) {
         if (run_.merged != 0) {
           iterate_merged();
         } else {
@@ -145,10 +156,12 @@ class TileSolver {
       left = end(step);
     }
     double squares[1] = {left};
-    if (good_ && add(squares, false)) keep_squares(run_.steps, squares[0]);
+    if (add(squares, false)) keep_squares(run_.steps, squares[0]);
   }
 
  private:
+  TCA_DEVICE bool goes_on() const { return Group::chains ? agreed_ : good_; }
+
   template <class Act>
   TCA_DEVICE void for_own(const Act& act) const {
     for (Word i = group_.lane(); i < tile_.own; i += group_.lanes()) act(i);
@@ -178,7 +191,7 @@ class TileSolver {
   }
 
   // The sums of what all blocks of all ranks bring. With `publishes` all that they have published can be read
-  // behind it.
+  // behind it. False, on all lanes of a block that has given up, and the values are of no use then.
   template <Word count>
   TCA_DEVICE bool add(double (&values)[count], bool publishes) {
     good_ = group_.add_up(values, good_);
@@ -240,27 +253,39 @@ class TileSolver {
 
   // q = A p, of the block's own elements.
   TCA_DEVICE void multiply() {
-    const Word parts = run_.matrix.tiling.column_parts;
+    const Word parts = run_.matrix.tiling.column_parts, part = block_ % parts;
     ++product_;
-    if (parts == 1) {
+    double* const products = run_.products + std::uint64_t{part} * run_.rows + tile_.row_begin;
+    if constexpr (Group::chains) {
+      group_.multiply(run_, tile_, product_, products);
+      good_ = group_.barrier(good_);
+      for (Word i = group_.lane(); i < tile_.sums; i += group_.lanes())
+        run_.product[tile_.sum_begin + i] = sum_of_parts(tile_.sum_begin + i);
+      // A block that has given up since leaves at the next barrier.
+      agreed_ = good_ && group_.exchange(run_);
+      good_ = agreed_;
+      for_own([&](Word i) { v_.q[i] = load_stored(run_.result + tile_.own_begin + i); });
+    } else if (parts == 1) {
       group_.multiply(run_, tile_, product_, v_.q);
       group_.sync();
-      return;
+    } else {
+      group_.multiply(run_, tile_, product_, products);
+      group_.sync();
+      meet_side_by_side(block_ - part, parts);
+      for_own([&](Word i) { v_.q[i] = sum_of_parts(tile_.sum_begin + i); });
     }
-    const Word part = block_ % parts;
-    group_.multiply(run_, tile_, product_, run_.products + std::uint64_t{part} * run_.rows + tile_.row_begin);
-    group_.sync();
+  }
+
+  // Waits until the tiles with the same rows are done with the product. Nobody overwrites one that another
+  // has not read yet, because a sum over all blocks lies between.
+  TCA_DEVICE void meet_side_by_side(Word first, Word parts) {
     if (group_.lane() == 0) device::store_release(run_.multiplied + block_, product_);
-    // Pairs with the release of the blocks with the same rows. Nobody overwrites a product that another has
-    // not read yet, because a sum over all blocks lies between.
     for (Word other = group_.lane(); other < parts && good_; other += group_.lanes())
-      good_ =
-          device::await(run_.multiplied + (block_ - part + other), product_, device::no_link, run_.limits);
+      good_ = device::await(run_.multiplied + first + other, product_, device::no_link, run_.limits);
     double none[1] = {};
     good_ = group_.add_up(none, good_);
-    if (!good_) return;
-    for_own([&](Word i) { v_.q[i] = sum_of_parts(tile_.own_begin + i); });
   }
+
   TCA_DEVICE double sum_of_parts(Word row) const {
     double sum = 0;
 #ifdef __CUDA_ARCH__
@@ -281,7 +306,7 @@ class TileSolver {
       publish(i, x);
       sums[0] += x * x;
     });
-    if (!add(sums, true)) return;
+    add(sums, true);
     rho_ = sums[0];
     if (step > 0) keep_squares(step, sums[1]);
     for_columns([&](Word c, double x) {
@@ -294,7 +319,7 @@ class TileSolver {
     multiply();
     double pq[1] = {};
     for_own([&](Word i) { pq[0] += v_.p[i] * v_.q[i]; });
-    if (!add(pq, false)) return;
+    add(pq, false);
     const double alpha = rho_ / pq[0];
     double rr[1] = {};
     for_own([&](Word i) {
@@ -304,7 +329,7 @@ class TileSolver {
       publish(i, r);
       rr[0] += r * r;
     });
-    if (!add(rr, true)) return;
+    add(rr, true);
     const double beta = rr[0] / rho_;
     rho_ = rr[0];
     for_own([&](Word i) { v_.p[i] = v_.r[i] + beta * v_.p[i]; });
@@ -322,7 +347,7 @@ class TileSolver {
       dots[2] += q * q;
       dots[3] += r * r;
     });
-    if (!add(dots, true)) return;
+    add(dots, true);
     const double rr = dots[3], alpha = rr / dots[0];
     const double beta = (rr - 2 * alpha * dots[1] + alpha * alpha * dots[2]) / rr;
     for_own([&](Word i) {
@@ -347,7 +372,7 @@ class TileSolver {
       sums[0] += v_.x[i] * z;
       sums[1] += z * z;
     });
-    if (!good_ || !add(sums, true)) return 0;
+    add(sums, true);
     if (block_ == 0 && group_.lane() == 0) run_.found[step].xz = sums[0];
     for_columns([&](Word c, double z) { v_.operand[c] = z; });
     multiply();
@@ -374,6 +399,7 @@ class TileSolver {
   Word sum_, product_;
   Word publication_ = 0;
   bool good_ = true;
+  bool agreed_ = true;  // whether all blocks of the rank were good when they met last
   double rho_ = 0;
 };
 

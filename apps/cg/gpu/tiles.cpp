@@ -128,7 +128,7 @@ Tiling tiling_for(std::int64_t rows, std::int64_t columns, Word blocks) {
   return tiling;
 }
 
-Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tiling) {
+Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tiling, std::int64_t elements) {
   const auto width = static_cast<Word>(columns);
   const std::vector<Word> bounds = row_bounds(matrix, tiling.row_parts);
   Pieces pieces(matrix, width, tiling);
@@ -137,17 +137,25 @@ Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tilin
   for (Word i = 0; i < tiling.row_parts; ++i) {
     for (Word j = 0; j < tiling.column_parts; ++j) {
       const Word rows = bounds[i + 1] - bounds[i], first = begin_of(j, tiling.column_parts, width);
-      const Word own = begin_of(j, tiling.column_parts, rows);
+      const Word sum_begin = begin_of(j, tiling.column_parts, rows);
+      const Word sums = begin_of(j + 1, tiling.column_parts, rows) - sum_begin;
       Tile tile{.row_begin = bounds[i],
                 .rows = rows,
                 .column_begin = first,
                 .columns = begin_of(j + 1, tiling.column_parts, width) - first,
-                .own_begin = bounds[i] + own,
-                .own = begin_of(j + 1, tiling.column_parts, rows) - own,
+                .own_begin = bounds[i] + sum_begin,
+                .own = sums,
+                .sum_begin = bounds[i] + sum_begin,
+                .sums = sums,
                 .first_slice = static_cast<Word>(tiles.slices.size()),
                 .slices = 0,
                 .steps = 0,
                 .first_step = steps};
+      if (elements != as_rows) {
+        const Word number = i * tiling.column_parts + j, of = tiling.tiles();
+        tile.own_begin = begin_of(number, of, static_cast<Word>(elements));
+        tile.own = begin_of(number + 1, of, static_cast<Word>(elements)) - tile.own_begin;
+      }
       append_slices(tiles, tile, j, pieces);
       steps += tile.steps;
       tiles.tile.push_back(tile);

@@ -33,7 +33,8 @@ struct Slice {
 struct Tile {
   Word row_begin, rows;        // counted from the rank's first row
   Word column_begin, columns;  // counted from the first column of the rank's block
-  Word own_begin, own;         // of the tile's rows: those whose elements of vectors are the tile's
+  Word own_begin, own;         // its elements of vectors, counted from the rank's first
+  Word sum_begin, sums;        // of its rows those of which it adds the tiles' products up
   Word first_slice, slices;
   Word steps;
   std::uint64_t first_step;
@@ -79,7 +80,10 @@ struct Tiles {
   Most most() const;
 };
 
-// Divides a block of the matrix with so many columns.
-Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tiling);
+// Divides a block of the matrix with so many columns. A rank has so many elements of each vector, which are
+// divided as the rows where they belong to them.
+inline constexpr std::int64_t as_rows = -1;
+Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tiling,
+                 std::int64_t elements = as_rows);
 
 }  // namespace tca::cg

@@ -14,7 +14,7 @@ using apps::name_of;
 using apps::Start;
 using apps::start_named;
 
-// One kernel is fastest wherever it can run: where kernels reach every rank, and rows are divided.
+// One kernel is fastest wherever it can run: where kernels reach every rank.
 Start chosen_start(World& world, const Share& share);
 
 // Collective. One kernel runs all steps. The matrix outlives the way. Throws Error{invalid_argument} where

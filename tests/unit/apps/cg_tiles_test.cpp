@@ -1,12 +1,19 @@
 // Tests what a GPU does in CG: how the matrix is divided into tiles, and, with threads in place of blocks, how
 // the blocks of all ranks iterate.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cg/gpu/tile_solver.hpp"
@@ -52,9 +59,24 @@ void expect_whole(const Matrix& matrix, std::int64_t columns, const Tiling& tili
   Word own = 0;
   for (const Tile& tile : tiles.tile) {
     EXPECT_EQ(tile.own_begin, own);
+    EXPECT_EQ(tile.sum_begin, own);
     own += tile.own;
   }
   EXPECT_EQ(own, matrix.rows());
+}
+
+TEST(CgTiles, DivideElementsThatAreNotRows) {
+  const Matrix matrix = make_matrix(class_s(), {0, 500}, {0, 300});
+  const Tiles tiles = make_tiles(matrix, 300, {3, 2, 1}, 300);
+  Word own = 0, sums = 0;
+  for (const Tile& tile : tiles.tile) {
+    EXPECT_EQ(tile.own_begin, own);
+    EXPECT_EQ(tile.sum_begin, sums);
+    own += tile.own;
+    sums += tile.sums;
+  }
+  EXPECT_EQ(own, 300U);
+  EXPECT_EQ(sums, 500U);
 }
 
 TEST(CgTiles, HoldEveryElementOnce) {
@@ -106,6 +128,8 @@ TEST(CgRoom, GoesFirstToWhatIsUsedMost) {
 // A thread in place of a block.
 class HostBlock {
  public:
+  static constexpr bool chains = false;
+
   explicit HostBlock(std::byte* shared) : operand_(reinterpret_cast<double*>(shared)) {}
   Word lane() const { return 0; }
   Word lanes() const { return 1; }
@@ -139,28 +163,34 @@ class HostBlock {
   double* operand_;
 };
 
+// How ranks are made.
+struct Setting {
+  std::vector<int> shape;  // the grid of ranks
+  Tiling tiling;           // of each
+  bool merged = false;
+  std::size_t room = 400'000;  // bytes of shared memory
+};
+
 // Ranks whose blocks are threads, with all that they have between them.
 class HostRanks {
  public:
-  HostRanks(const Problem& problem, int ranks, Word blocks, const Tiling* forced, bool merged,
-            std::size_t room)
-      : problem_(problem) {
-    const Grid grid(ranks, {ranks, 1});
-    const std::int64_t most_rows = share_of(problem, grid, 0).largest;
-    const Tiling tiling = forced ? *forced : tiling_for(most_rows, problem.n, blocks);
+  HostRanks(const Problem& problem, const Setting& setting) : problem_(problem) {
+    const int ranks = setting.shape[0] * setting.shape[1];
+    const Grid grid(ranks, setting.shape);
     for (int rank = 0; rank < ranks; ++rank)
-      all_.push_back(std::make_unique<Rank>(problem, share_of(problem, grid, rank), tiling, merged, room));
-    for (int rank = 0; rank < ranks; ++rank) connect(static_cast<Word>(rank));
+      all_.push_back(std::make_unique<Rank>(problem, share_of(problem, grid, rank), setting));
+    for (std::size_t rank = 0; rank < all_.size(); ++rank) connect(rank);
   }
 
   // Returns what each step has found.
   std::vector<Found> run(Word steps) {
     {
+      std::barrier<> barrier(static_cast<std::ptrdiff_t>(all_.size() * all_[0]->run.matrix.tiling.tiles()));
       std::vector<std::jthread> threads;
-      for (const auto& rank : all_) {
-        rank->run.steps = steps;
-        for (Word block = 0; block < rank->run.matrix.tiling.tiles(); ++block)
-          threads.emplace_back([&rank = *rank, block] { rank.solve(block); });
+      for (std::size_t rank = 0; rank < all_.size(); ++rank) {
+        all_[rank]->run.steps = steps;
+        for (Word block = 0; block < all_[rank]->run.matrix.tiling.tiles(); ++block)
+          threads.emplace_back([this, rank, block, &barrier] { solve(rank, block, barrier); });
       }
     }
     for (const auto& rank : all_) {
@@ -171,23 +201,26 @@ class HostRanks {
   }
 
   std::vector<Found> found_by(std::size_t rank) const { return all_[rank]->found; }
+  std::size_t size() const { return all_.size(); }
   double zeta(const Found& found) const { return problem_.shift + 1 / found.xz; }
 
  private:
   struct Rank {
-    Rank(const Problem& problem, const Share& share, const Tiling& tiling, bool merged, std::size_t bytes)
-        : tiles(make_tiles(make_matrix(problem, share.rows, share.columns), problem.n, tiling)),
-          published(2 * static_cast<std::size_t>(problem.n)),
-          multiplied(tiling.tiles()),
-          products(static_cast<std::size_t>(share.rows.size) * tiling.column_parts),
+    Rank(const Problem& problem, const Share& of, const Setting& setting)
+        : share(of),
+          tiles(make_tiles(make_matrix(problem, of.rows, of.columns), of.columns.size, setting.tiling,
+                           of.whole_rows ? as_rows : of.own.size)),
+          published(2 * static_cast<std::size_t>(of.columns.size)),
+          multiplied(setting.tiling.tiles()),
+          product(static_cast<std::size_t>(of.rows.size)),
+          products(product.size() * setting.tiling.column_parts),
+          result(static_cast<std::size_t>(of.own.size)),
           found(static_cast<std::size_t>(problem.steps)) {
-      const Room room = plan_room(tiles.most(), tiling, merged, bytes);
-      run.matrix = {tiling,
-                    tiles.tile.data(),
-                    tiles.slices.data(),
-                    tiles.row_of.data(),
-                    tiles.value.data(),
-                    tiles.column.data()};
+      for (const Reduction& reduction : of.reductions)
+        received.emplace_back(static_cast<std::size_t>(reduction.received.size));
+      const Room room = plan_room(tiles.most(), setting.tiling, setting.merged, setting.room);
+      run.matrix = {setting.tiling,      tiles.tile.data(),  tiles.slices.data(),
+                    tiles.row_of.data(), tiles.value.data(), tiles.column.data()};
       run.limits = {.abort = &never,
                     .gave_up = &gave_up,
                     .waiting = waiting.data(),
@@ -198,57 +231,96 @@ class HostRanks {
                     .over = &over};
       run.multiplied = multiplied.data();
       run.products = products.data();
-      run.spill = spill_of(tiles.most(), room, merged);
-      spilled.resize(run.spill * tiling.tiles());
+      run.product = product.data();
+      run.result = result.data();
+      run.spill = spill_of(tiles.most(), room, setting.merged);
+      spilled.resize(run.spill * setting.tiling.tiles());
       run.spilled = spilled.data();
-      run.n = static_cast<std::uint64_t>(problem.n);
+      run.n = static_cast<std::uint64_t>(of.columns.size);
       run.found = found.data();
       run.room = room;
-      run.rows = static_cast<Word>(share.rows.size);
-      run.first_row = static_cast<Word>(share.rows.begin);
+      run.rows = static_cast<Word>(of.rows.size);
+      run.first_row = of.whole_rows ? static_cast<Word>(of.rows.begin) : 0;
       run.most_own = tiles.most().own;
-      run.merged = merged;
+      run.merged = setting.merged;
     }
 
-    void solve(Word block) {
-      std::vector<double> shared(run.room.bytes / sizeof(double) + 1);
-      auto* const bytes = reinterpret_cast<std::byte*>(shared.data());
-      HostBlock group(bytes);
-      TileSolver<HostBlock>(run, TileVectors::of(run, block, bytes), block, group).solve();
-    }
-
+    Share share;
     Tiles tiles;
     std::vector<double> published;
     std::vector<device::Packet> sums;
     std::vector<Word> multiplied;
-    std::vector<double> products, spilled;
+    std::vector<double> product, products, result, spilled;
+    std::vector<std::vector<double>> received;
     std::vector<Found> found;
     std::vector<Word> waiting = std::vector<Word>(8), gone = std::vector<Word>(8);
     Word never = 0, gave_up = 0, over = 0;
     Run run;
   };
 
-  void connect(Word rank) {
+  // Sums are those of all ranks, or of a row of the grid.
+  void connect(std::size_t rank) {
     Run& run = all_[rank]->run;
-    run.published.rank = run.sums.rank = rank;
-    run.published.size = run.sums.size = static_cast<Word>(all_.size());
-    const std::size_t boxes = std::size_t{2 * most_sums} * run.matrix.tiling.tiles() * all_.size();
-    for (std::size_t other = 0; other < all_.size(); ++other) {
-      all_[other]->sums.resize(boxes);
-      run.published.parts[other] = all_[other]->published.data();
-      run.sums.parts[other] = all_[other]->sums.data();
+    const Share& share = all_[rank]->share;
+    std::vector<int> among = share.row_of_grid;
+    for (std::size_t other = 0; share.whole_rows && other < all_.size(); ++other)
+      among.push_back(static_cast<int>(other));
+    run.sums.size = static_cast<Word>(among.size());
+    run.published.size = share.whole_rows ? run.sums.size : 1;
+    run.published.parts[0] = all_[rank]->published.data();
+    for (Word other = 0; other < run.sums.size; ++other) {
+      Rank& partner = *all_[static_cast<std::size_t>(among[other])];
+      partner.sums.resize(std::size_t{2 * most_sums} * run.matrix.tiling.tiles() * among.size());
+      run.sums.parts[other] = partner.sums.data();
+      if (share.whole_rows) run.published.parts[other] = partner.published.data();
+      if (&partner == all_[rank].get()) run.sums.rank = other;
+    }
+    run.published.rank = share.whole_rows ? run.sums.rank : 0;
+  }
+
+  void solve(std::size_t number, Word block, std::barrier<>& barrier) {
+    Rank& rank = *all_[number];
+    std::vector<double> shared(rank.run.room.bytes / sizeof(double) + 1);
+    auto* const bytes = reinterpret_cast<std::byte*>(shared.data());
+    const TileVectors vectors = TileVectors::of(rank.run, block, bytes);
+    if (rank.share.whole_rows) {
+      HostBlock group(bytes);
+      TileSolver<HostBlock>(rank.run, vectors, block, group).solve();
+      return;
+    }
+    const ChainedHostBlock::Copy copy = [&](std::size_t message) { move(rank, message); };
+    ChainedHostBlock group(bytes, barrier, rank.share.reductions.size() + 1, block == 0 ? &copy : nullptr);
+    TileSolver<ChainedHostBlock>(rank.run, vectors, block, group).solve();
+  }
+
+  // Each message is sent in one turn and added in the next.
+  void move(Rank& rank, std::size_t turn) {
+    const std::size_t which = turn / 2;
+    const auto part = [&](const Range& of) {
+      return std::span(rank.product).subspan(at(of.begin), at(of.size));
+    };
+    if (which == rank.share.reductions.size()) {
+      if (turn % 2 == 0)
+        std::ranges::copy(part(rank.share.summed), all_[at(rank.share.transposed)]->result.begin());
+      return;
+    }
+    const Reduction& reduction = rank.share.reductions[which];
+    if (turn % 2 == 0) {
+      std::ranges::copy(part(reduction.sent), all_[at(reduction.partner)]->received[which].begin());
+    } else {
+      const std::span<double> sums = part(reduction.received);
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += rank.received[which][i];
     }
   }
+  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   Problem problem_;
   std::vector<std::unique_ptr<Rank>> all_;
 };
 
-constexpr std::size_t plenty = 400'000;
-
 TEST(CgTileSolver, FindsThePublishedResult) {
   for (const bool merged : {false, true}) {
-    HostRanks ranks(class_s(), 2, 2, nullptr, merged, plenty);
+    HostRanks ranks(class_s(), {.shape = {2, 1}, .tiling = {2, 1, 4}, .merged = merged});
     const std::vector<Found> found = ranks.run(15);
     EXPECT_NEAR(ranks.zeta(found.back()) / class_s().zeta, 1, 1e-13) << merged;
     EXPECT_LT(std::sqrt(found.back().squares), 1e-14) << merged;
@@ -256,33 +328,33 @@ TEST(CgTileSolver, FindsThePublishedResult) {
   }
 }
 
-// Whatever the tiles are, whether vectors have room or not, and in a second run as in the first.
+// Whatever the tiles are, whether vectors have room or not, on any grid of ranks, and in a second run as in the
+// first.
 TEST(CgTileSolver, AgreesForAllTilings) {
   constexpr Word steps = 2;
   const double expected = [] {
-    HostRanks one(class_s(), 1, 1, nullptr, false, plenty);
+    HostRanks one(class_s(), {.shape = {1, 1}, .tiling = {1, 1, 1}});
     return one.zeta(one.run(steps).back());
   }();
-  struct Case {
-    int ranks;
-    Tiling tiling;
-    std::size_t room;
-  };
+  const Setting settings[] = {{.shape = {1, 1}, .tiling = {3, 1, 4}},
+                              {.shape = {1, 1}, .tiling = {1, 3, 1}},
+                              {.shape = {2, 1}, .tiling = {2, 2, 2}},
+                              {.shape = {3, 1}, .tiling = {1, 2, 32}, .room = 6'000},
+                              {.shape = {4, 1}, .tiling = {1, 1, 8}, .room = 12'000},
+                              {.shape = {1, 2}, .tiling = {2, 1, 4}},
+                              {.shape = {2, 2}, .tiling = {1, 2, 1}},
+                              {.shape = {2, 4}, .tiling = {1, 1, 2}, .room = 9'000}};
   for (const bool merged : {false, true})
-    for (const Case& one : {Case{1, {3, 1, 4}, plenty},
-                            {1, {1, 3, 1}, plenty},
-                            {2, {2, 2, 2}, plenty},
-                            {3, {1, 2, 32}, 6'000},
-                            {4, {1, 1, 8}, 12'000}}) {
-      HostRanks ranks(class_s(), one.ranks, 0, &one.tiling, merged, one.room);
-      for (int run = 0; run < 2; ++run) {
-        const std::vector<Found> found = ranks.run(steps);
-        EXPECT_NEAR(ranks.zeta(found.back()) / expected, 1, 1e-13)
-            << one.ranks << " ranks, " << one.tiling.row_parts << 'x' << one.tiling.column_parts
-            << ", merged " << merged << ", run " << run;
-      }
-      for (int rank = 1; rank < one.ranks; ++rank)
-        EXPECT_EQ(ranks.found_by(static_cast<std::size_t>(rank))[0].xz, ranks.found_by(0)[0].xz);
+    for (Setting setting : settings) {
+      setting.merged = merged;
+      HostRanks ranks(class_s(), setting);
+      const std::string what =
+          fmt::format("{}x{} ranks, {}x{} tiles, merged {}", setting.shape[0], setting.shape[1],
+                      setting.tiling.row_parts, setting.tiling.column_parts, merged);
+      for (int run = 0; run < 2; ++run)
+        EXPECT_NEAR(ranks.zeta(ranks.run(steps).back()) / expected, 1, 1e-13) << what << ", run " << run;
+      for (std::size_t rank = 1; rank < ranks.size(); ++rank)
+        EXPECT_EQ(ranks.found_by(rank)[0].xz, ranks.found_by(0)[0].xz) << what;
     }
 }
 
