@@ -66,8 +66,8 @@ struct Found {
 struct Run {
   TileArrays matrix;
   DeviceWindow<double> published;  // on each rank that needs them two vectors
-  DeviceWindow<device::Packet>
-      sums;                        // on each rank two sets of boxes, `most_sums` for every block of all ranks
+  // On each rank two sets of boxes, `most_sums` for every block of all ranks.
+  DeviceWindow<device::Packet> sums;
   device::WaitLimits limits;       // whose links are ranks
   Word* multiplied = nullptr;      // one a tile: the last product in which it is done
   double* products = nullptr;      // of each part of the columns, as long as the rank has rows
@@ -201,7 +201,9 @@ class TileSolver {
     const Word blocks = run_.matrix.tiling.tiles(), sources = blocks * run_.sums.size;
     const Word set = sum_ % 2 * most_sums * sources;
     const Word own = set + (run_.sums.rank * blocks + block_) * count;
-    for (Word k = group_.lane(); k < count * run_.sums.size; k += group_.lanes()) {
+    // The last lanes send and the first ones receive: a fence behind what has been sent to other GPUs would wait
+    // until it is there.
+    for (Word k = group_.lanes() - 1 - group_.lane(); k < count * run_.sums.size; k += group_.lanes()) {
       double value = values[0];
       TCA_UNROLL
       for (Word v = 1; v < count; ++v)
@@ -213,7 +215,7 @@ class TileSolver {
     for (Word v = 0; v < count; ++v) values[v] = 0;
     for (Word s = group_.lane(); s < sources && good_; s += group_.lanes())
       collect(values, run_.sums.parts[run_.sums.rank] + set + s * count, s / blocks);
-    if (publishes) group_.acquire(run_.sums.size);
+    if (publishes && group_.lane() < sources) group_.acquire(run_.sums.size);
     return good_ = group_.add_up(values, good_);
   }
 
