@@ -129,7 +129,7 @@ void append_json(const CgReport& report, const std::string& path) {
                             : nccl ? "nccl"
                                    : report.fabric,
                   .protocol = mpi    ? "persistent"
-                              : nccl ? ""
+                              : nccl ? "collectives"
                                      : protocols_in(report.explain),
                   .start = nccl ? "graph" : report.start,
                   .peer = mpi    ? std::optional("mpi"s)

@@ -101,7 +101,8 @@ class KernelWay : public Way {
 
   std::string explain() const override {
     if (blocks_) return blocks_->messages.explain();
-    return "blocks of threads store their elements, and their shares of sums, in every rank's memory\n";
+    return "cuda/direct: blocks of threads store their elements, and their shares of sums, in every rank's "
+           "memory\n";
   }
 
  private:
