@@ -163,6 +163,36 @@ class HostBlock {
   double* operand_;
 };
 
+// The same of a rank that has a block of the matrix. In place of chains one thread of each rank copies.
+class ChainedHostBlock : public HostBlock {
+ public:
+  static constexpr bool chains = true;
+  using Copy = std::function<void(std::size_t turn)>;
+
+  // `all` has all threads of all ranks. `copy`, which only one block of a rank has, is called for two turns of
+  // each message.
+  ChainedHostBlock(std::byte* shared, std::barrier<>& all, std::size_t messages, const Copy* copy)
+      : HostBlock(shared), all_(all), messages_(messages), copy_(copy) {}
+
+  bool barrier(bool good) const {
+    all_.arrive_and_wait();
+    return good;
+  }
+  bool exchange(const Run&) const {
+    for (std::size_t turn = 0; turn < 2 * messages_; ++turn) {
+      all_.arrive_and_wait();
+      if (copy_) (*copy_)(turn);
+    }
+    all_.arrive_and_wait();
+    return true;
+  }
+
+ private:
+  std::barrier<>& all_;
+  std::size_t messages_;
+  const Copy* copy_;
+};
+
 // How ranks are made.
 struct Setting {
   std::vector<int> shape;  // the grid of ranks
