@@ -80,8 +80,8 @@ TEST(CgTiles, DivideElementsThatAreNotRows) {
 }
 
 TEST(CgTiles, HoldEveryElementOnce) {
-  const Matrix matrix = make_matrix(class_s(), {100, 500}, {0, class_s().n});
-  for (const Tiling& tiling : {Tiling{1, 1, 1}, {5, 1, 32}, {3, 4, 4}, {500, 2, 8}, {2, 7, 1}})
+  const Matrix matrix = make_matrix(class_s(), {100, 130}, {0, class_s().n});
+  for (const Tiling& tiling : {Tiling{1, 1, 1}, {5, 1, 32}, {3, 4, 4}, {130, 2, 8}, {2, 7, 1}})
     expect_whole(matrix, class_s().n, tiling);
 }
 
