@@ -101,8 +101,7 @@ class KernelWay : public Way {
 
   std::string explain() const override {
     if (blocks_) return blocks_->messages.explain();
-    return "cuda/direct: blocks of threads store their elements, and their shares of sums, in every rank's "
-           "memory\n";
+    return "cuda/direct: blocks store their elements and their shares of sums in every rank's memory\n";
   }
 
  private:

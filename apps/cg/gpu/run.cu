@@ -1,6 +1,4 @@
 // One kernel runs the whole benchmark: see tile_solver.hpp.
-#include <iterator>
-
 #include "cg/gpu/block.cuh"
 #include "cg/gpu/kernels.hpp"
 #include "tca/chain.cuh"
@@ -98,74 +96,44 @@ class Block {
   int turn_ = 0;
 };
 
-// Each chain keeps what it sends and receives in registers, which an index cannot select; hence members and
-// not an array.
-template <Word count>
-struct GridChains {
-  GridChain first;
-  GridChains<count - 1> rest;
-  __device__ explicit GridChains(const DeviceChain* chains) : first(chains[0]), rest(chains + 1) {}
-};
-template <>
-struct GridChains<0> {
-  __device__ explicit GridChains(const DeviceChain*) {}
-};
-
 // A block of a rank that has a block of the matrix.
-template <Word reductions>
 class ChainedBlock : public Block {
  public:
   static constexpr bool chains = true;
 
   __device__ ChainedBlock(const Run& run, const Tile& tile, const BlockChains& exchange)
-      : Block(run, tile),
-        exchange_(exchange),
-        reductions_(exchange.chains),
-        transpose_(exchange.chains[reductions]) {}
+      : Block(run, tile), exchange_(exchange) {}
 
   __device__ bool barrier(bool good) const { return device::grid_barrier(exchange_.barrier, good); }
 
-  // A start is a barrier of the grid, behind which all that has been added up is sent.
-  __device__ bool exchange(const Run& run) {
-    bool good = reduce<0>(run, reductions_);
-    transpose_.start();
-    return transpose_.wait() && good;
+  // A start is a barrier of the grid, behind which all that has been added up is sent. Out of line, because a
+  // chain's code is long.
+  __device__ __noinline__ bool exchange(const Run& run) const {
+    bool good = true;
+    for (Word which = 0; which <= exchange_.reductions; ++which) {
+      GridChain chain(exchange_.chains[which]);
+      chain.start();
+      good = chain.wait() && good;
+      if (which == exchange_.reductions) break;
+      const auto& [received, begin, size] = exchange_.of[which];
+      double* const sums = run.product + begin;
+      for (Word i = blockIdx.x * tile_threads + threadIdx.x; i < size; i += gridDim.x * tile_threads)
+        sums[i] = __ldcg(sums + i) + __ldcg(received + i);
+    }
+    return good;
   }
 
  private:
-  template <Word which, Word left>
-  __device__ bool reduce(const Run& run, GridChains<left>& chains) {
-    chains.first.start();
-    const bool good = chains.first.wait();
-    const auto& [received, begin, size] = exchange_.of[which];
-    double* const sums = run.product + begin;
-    for (Word i = blockIdx.x * tile_threads + threadIdx.x; i < size; i += gridDim.x * tile_threads)
-      sums[i] = __ldcg(sums + i) + __ldcg(received + i);
-    if constexpr (left > 1) {
-      return reduce<which + 1>(run, chains.rest) && good;
-    } else {
-      return good;
-    }
-  }
-
   const BlockChains& exchange_;
-  GridChains<reductions> reductions_;
-  GridChain transpose_;
 };
 
-template <Word reductions>
 __global__ void __launch_bounds__(tile_threads, 1)
     blocks_run_kernel(const __grid_constant__ Run run, const __grid_constant__ BlockChains chains) {
-  ChainedBlock<reductions> block(run, run.matrix.tiles[blockIdx.x], chains);
+  ChainedBlock block(run, run.matrix.tiles[blockIdx.x], chains);
   const TileVectors vectors =
       TileVectors::of(run, blockIdx.x, reinterpret_cast<std::byte*>(shared_operand()));
-  TileSolver<ChainedBlock<reductions>>(run, vectors, blockIdx.x, block).solve();
+  TileSolver<ChainedBlock>(run, vectors, blockIdx.x, block).solve();
 }
-
-using BlocksRunKernel = void (*)(Run, BlockChains);
-constexpr BlocksRunKernel blocks_run_kernels[] = {blocks_run_kernel<1>, blocks_run_kernel<2>,
-                                                  blocks_run_kernel<3>};
-static_assert(std::size(blocks_run_kernels) == BlockChains::most_reductions);
 
 // The maximum and not what a rank needs: ranks that are threads share the setting.
 template <class Kernel>
@@ -196,9 +164,7 @@ cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks, std::size_t& shared
   shared_bytes = static_cast<std::size_t>(bytes) - kernel.sharedSizeBytes;
   shared_bytes -= reserved_bytes;
   result = allow_shared_bytes(run_kernel, shared_bytes);
-  for (const BlocksRunKernel each : blocks_run_kernels)
-    if (result == cudaSuccess) result = allow_shared_bytes(each, shared_bytes);
-  return result;
+  return result == cudaSuccess ? allow_shared_bytes(blocks_run_kernel, shared_bytes) : result;
 }
 
 cudaError_t launch_run(const Run& run, cudaStream_t stream) {
@@ -209,8 +175,8 @@ cudaError_t launch_run(const Run& run, cudaStream_t stream) {
 
 cudaError_t launch_blocks_run(const Run& run, const BlockChains& chains, cudaStream_t stream) {
   void* arguments[] = {const_cast<Run*>(&run), const_cast<BlockChains*>(&chains)};
-  const auto kernel = reinterpret_cast<void*>(blocks_run_kernels[chains.reductions - 1]);
-  return cudaLaunchCooperativeKernel(kernel, dim3(run.matrix.tiling.tiles()), dim3(tile_threads), arguments,
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(blocks_run_kernel),
+                                     dim3(run.matrix.tiling.tiles()), dim3(tile_threads), arguments,
                                      run.room.bytes, stream);
 }
 
