@@ -11,10 +11,11 @@ __device__ __forceinline__ double* shared_operand() {
   return operand;
 }
 
-// Returns a lane's share of a slice. All elements of several steps are under way before the first of them is
-// used, at the end of a slice as well.
-template <Word in_flight, class Value, class Column>
-__device__ __forceinline__ double share_of_slice(Word width, const Value& value, const Column& column) {
+// Returns a lane's share of a slice, whose first element for it is at `value` and `column`. All elements of
+// several steps are under way before the first of them is used, at the end of a slice as well.
+template <Word in_flight, class Load>
+__device__ __forceinline__ double share_of_slice(Word width, const double* value, const std::uint16_t* column,
+                                                 const Load& load) {
   double sum = 0;
   for (Word first = 0; first < width; first += in_flight) {
     double factor[in_flight];
@@ -22,13 +23,15 @@ __device__ __forceinline__ double share_of_slice(Word width, const Value& value,
 #pragma unroll
     for (Word k = 0; k < in_flight; ++k) {
       const bool is_there = first + k < width;  // the same on all lanes
-      factor[k] = is_there ? value(first + k) : 0;
-      at[k] = is_there ? column(first + k) : 0;
+      factor[k] = is_there ? load(value + k * step_elements) : 0;
+      at[k] = is_there ? Word{load(column + k * step_elements)} : 0;
     }
     // Keeps the compiler from using the first elements before it asks for the last.
     asm volatile("" ::: "memory");
 #pragma unroll
     for (Word k = 0; k < in_flight; ++k) sum += factor[k] * shared_operand()[at[k]];
+    value += in_flight * step_elements;
+    column += in_flight * step_elements;
   }
   return sum;
 }
@@ -38,9 +41,8 @@ __device__ __forceinline__ double share_of_slice(const TileArrays& matrix, std::
                                                  Word width) {
   constexpr Word in_flight = 8;
   const std::uint64_t begin = first_step * step_elements + threadIdx.x % step_elements;
-  return share_of_slice<in_flight>(
-      width, [&](Word k) { return __ldcg(matrix.value + begin + k * step_elements); },
-      [&](Word k) { return Word{__ldcg(matrix.column + begin + k * step_elements)}; });
+  return share_of_slice<in_flight>(width, matrix.value + begin, matrix.column + begin,
+                                   [](const auto* from) { return __ldcg(from); });
 }
 
 // Stores what the lanes of each row have added up.

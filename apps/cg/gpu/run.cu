@@ -86,9 +86,7 @@ class Block {
     const double* const value = reinterpret_cast<const double*>(shared() + room.value) + begin;
     const std::uint16_t* const column =
         reinterpret_cast<const std::uint16_t*>(shared() + room.column) + begin;
-    return share_of_slice<in_flight>(
-        slice.width, [&](Word k) { return value[k * step_elements]; },
-        [&](Word k) { return Word{column[k * step_elements]}; });
+    return share_of_slice<in_flight>(slice.width, value, column, [](const auto* from) { return *from; });
   }
 
   const Slice* slices_;
