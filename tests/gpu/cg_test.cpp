@@ -1,5 +1,5 @@
-// Compares CG on GPUs with the published results and with the solver on hosts, for every decomposition, order and
-// way to start.
+// Compares CG on GPUs with the published results and with the solver on hosts, for every decomposition, order
+// and way to start.
 //
 // Ranks are processes. Where they share a GPU they take turns on it, some milliseconds each, so that a kernel
 // whose ranks meet thousands of times gets only a few steps there.
@@ -102,7 +102,8 @@ TEST_P(CgOnGpu, AgreesWithTheHost) {
 INSTANTIATE_TEST_SUITE_P(Gpu, CgOnGpu, testing::ValuesIn(all_cases()),
                          [](const auto& test) { return test.param.name(); });
 
-// Classes of which all is in shared memory, of which the matrix is divided into tiles, and which are streamed.
+// Classes of which all is in shared memory, of which the matrix is divided into tiles, and which are
+// streamed.
 class CgClassOnGpu : public testing::TestWithParam<std::tuple<const char*, int>> {};
 
 TEST_P(CgClassOnGpu, FindsThePublishedResult) {

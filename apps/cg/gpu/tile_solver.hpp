@@ -1,13 +1,13 @@
 // Conjugate gradients as one kernel runs them, all steps of the benchmark: what a block of threads does with
 // its tile, and how it meets the blocks of all ranks.
 //
-// The elements of all vectors are dealt out to the blocks of all ranks. Beside its own ones a block has a copy
-// of the operand, that is of the part that belongs to its tile's columns. Nobody sends the operand: it is
-// r + beta p, so blocks publish r, into a window on every rank, before the sum from which beta follows, and
-// each makes the operand of what has arrived. In the merged order it is q that they publish, and copies of r
-// are kept as well. So an iteration waits for other ranks twice in the benchmark's order, for p.q and for r.r
-// with r, and once in the merged one. Where rows are divided among tiles, blocks of the same rows wait for
-// each other besides, on their GPU, to add up products.
+// The elements of all vectors are dealt out to the blocks of all ranks. Beside its own ones a block has a
+// copy of the operand, that is of the part that belongs to its tile's columns. Nobody sends the operand: it
+// is r + beta p, so blocks publish r, into a window on every rank, before the sum from which beta follows,
+// and each makes the operand of what has arrived. In the merged order it is q that they publish, and copies
+// of r are kept as well. So an iteration waits for other ranks twice in the benchmark's order, for p.q and
+// for r.r with r, and once in the merged one. Where rows are divided among tiles, blocks of the same rows
+// wait for each other besides, on their GPU, to add up products.
 //
 // A sum is one message: each block stores its share, as a packet with a flag, into a box on every rank, and
 // reads those of all blocks from its own rank's memory. All add in the same order and get the same bits.
@@ -18,16 +18,16 @@
 //
 // Where ranks have blocks of the matrix, a rank's blocks publish among themselves, sums are those of a row of
 // the grid of ranks, and chains bring the product of all ranks. Blocks meet in barriers of the grid then, so
-// none may leave alone: one that has given up goes on, with numbers that nobody will read, to the next barrier
-// at which all agree to leave.
+// none may leave alone: one that has given up goes on, with numbers that nobody will read, to the next
+// barrier at which all agree to leave.
 //
 // `Group` is a block on a GPU and a thread on the host. Beside lane(), lanes() and sync() it has
-//   add_up(values, good)   each of `values` over all lanes, on every lane; whether all are good
-//   release(ranks), acquire(ranks)   a lane's fences, with the block's stores before, and its loads behind
-//   chains             whether it has, besides:
-//   barrier(good)      of the rank's blocks; whether all are good
-//   exchange(run)      run.result from run.product, by chains; false, on all blocks, when a partner did not come
-//   multiply(run, tile, product, out)   the rows of the n-th product, with sync() before and not after it
+//   add_up(values, good)              each of `values` over all lanes, on every lane; whether all are good
+//   release(ranks), acquire(ranks)    a lane's fences, behind the block's stores and before its loads
+//   multiply(run, tile, product, out) the tile's rows of the n-th product, with sync() before, not after it
+//   chains                            whether ranks have blocks of the matrix, and the group the following:
+//   barrier(good)                     of the rank's blocks; whether all are good
+//   exchange(run)                     run.result from run.product; false, on all blocks, if a rank is late
 #pragma once
 
 #include <cmath>
@@ -201,8 +201,8 @@ class TileSolver {
     const Word blocks = run_.matrix.tiling.tiles(), sources = blocks * run_.sums.size;
     const Word set = sum_ % 2 * most_sums * sources;
     const Word own = set + (run_.sums.rank * blocks + block_) * count;
-    // The last lanes send and the first ones receive: a fence behind what has been sent to other GPUs would wait
-    // until it is there.
+    // The last lanes send and the first ones receive: a fence behind what has been sent to other GPUs would
+    // wait until it is there.
     for (Word k = group_.lanes() - 1 - group_.lane(); k < count * run_.sums.size; k += group_.lanes()) {
       double value = values[0];
       TCA_UNROLL

@@ -1,5 +1,5 @@
-// Tests what a GPU does in CG: how the matrix is divided into tiles, and, with threads in place of blocks, how
-// the blocks of all ranks iterate.
+// Tests what a GPU does in CG: how the matrix is divided into tiles, and, with threads in place of blocks,
+// how the blocks of all ranks iterate.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -169,8 +169,8 @@ class ChainedHostBlock : public HostBlock {
   static constexpr bool chains = true;
   using Copy = std::function<void(std::size_t turn)>;
 
-  // `all` has all threads of all ranks. `copy`, which only one block of a rank has, is called for two turns of
-  // each message.
+  // `all` has all threads of all ranks. `copy`, which only one block of a rank has, is called for two turns
+  // of each message.
   ChainedHostBlock(std::byte* shared, std::barrier<>& all, std::size_t messages, const Copy* copy)
       : HostBlock(shared), all_(all), messages_(messages), copy_(copy) {}
 
@@ -358,8 +358,8 @@ TEST(CgTileSolver, FindsThePublishedResult) {
   }
 }
 
-// Whatever the tiles are, whether vectors have room or not, on any grid of ranks, and in a second run as in the
-// first.
+// Whatever the tiles are, whether vectors have room or not, on any grid of ranks, and in a second run as in
+// the first.
 TEST(CgTileSolver, AgreesForAllTilings) {
   constexpr Word steps = 2;
   const double expected = [] {
