@@ -26,6 +26,11 @@ std::string describe_grid(const CgReport& report) {
   return report.grid.ends_with("x1") ? ", by rows" : fmt::format(", blocks on a grid of {}", report.grid);
 }
 
+std::string describe_start(const CgReport& report) {
+  if (report.start == "kernel") return "one kernel, which runs all steps";
+  return report.start == "graph" ? "a CUDA graph a step" : "the host, kernel by kernel";
+}
+
 void print_row(const std::string& name, const cg::Result& result, const cg::Problem& problem) {
   fmt::print("{:<10}{:>14.2f}{:>14.4f}{:>12.0f}\n", name, median(result.samples_us), median(result.seconds),
              result.mops(problem));
@@ -76,23 +81,26 @@ void print(const CgReport& report, const AppJob& job) {
   fmt::print("CG class {}: {} rows, {} elements, {} rank{}{}, {}\n", problem.name, problem.n, report.nonzeros,
              report.job.ranks, report.job.ranks == 1 ? "" : "s", describe_grid(report),
              describe_order(report.order));
-  print_job(report.job, is_compared(report) ? report.mpi : "");
+  const std::string& peer = report.peer.name;
+  if (!report.gpus.empty())
+    fmt::print("GPUs      {}\nstarted   by {}\n", report.gpus, describe_start(report));
+  print_job(report.job, is_compared(report) && peer == "MPI" ? report.peer.version : "");
   fmt::print("zeta      {:.13f} after {} steps of {} iterations, the last with a residual of {:.2e}\n",
              own.last.zeta, problem.steps, cg::inner_iterations, own.last.residual);
   fmt::print("answer    {}\n", cg_answer(own, problem));
-  if (is_compared(report)) fmt::print("by MPI    {}\n", cg_answer(report.results[1], problem));
+  if (is_compared(report)) fmt::print("by {:<7}{}\n", peer, cg_answer(report.results[1], problem));
   fmt::print("\n{:<10}{:>14}{:>14}{:>12}\n", "", "iteration us", "seconds", "Mop/s");
   print_row("OpenTCA", own, problem);
-  if (is_compared(report)) print_row("MPI", report.results[1], problem);
+  if (is_compared(report)) print_row(peer, report.results[1], problem);
   fmt::print(
-      "Medians over the steps, of a step's time by its iterations, and over {} run{}, each of the slowest "
-      "rank.\n",
+      "Medians over the {}, of {} time by its iterations, and over {} run{}, each of the slowest rank.\n",
+      report.gpus.empty() ? "steps" : "runs", report.gpus.empty() ? "a step's" : "a run's",
       own.seconds.size(), own.seconds.size() == 1 ? "" : "s");
   if (is_compared(report))
     fmt::print("\niterating       {}\n",
-               compared("MPI", median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
+               compared(peer, median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
   print_messages(table_of("OpenTCA", own), report.explained, job);
-  if (is_compared(report)) print_messages(table_of("MPI", report.results[1]));
+  if (is_compared(report)) print_messages(table_of(peer, report.results[1]));
   if (!report.channels.empty()) print(sweep_of(report));
   print_crowding(report.job);
 }
@@ -104,12 +112,15 @@ Record record_of(const CgReport& report, const cg::Result& result) {
   Record record{.bench = "npb_cg",
                 .fabric = report.job.fabric,
                 .protocol = protocols_in(joined(report.explained)),
+                .start = report.start,
                 .layout = "grid " + report.grid,
                 .ranks = report.job.ranks,
                 .n = report.problem.n,
                 .bytes = report.bytes,
                 .samples_us = result.samples_us,
-                .model = report.job.model};
+                .gpus = report.gpus,
+                .model = report.job.model,
+                .libraries = report.libraries};
   record.extra = {{"class", report.problem.name},
                   {"order", report.order},
                   {"nonzeros", report.nonzeros},
@@ -125,12 +136,18 @@ Record record_of(const CgReport& report, const cg::Result& result) {
   return record;
 }
 
-std::string line_by_mpi(const CgReport& report) {
+std::string line_of_peer(const CgReport& report) {
   Record record = record_of(report, report.results[1]);
-  record.fabric = "mpi";
-  record.protocol = "persistent";
-  record.peer = "mpi";
-  record.mpi_version = report.mpi;
+  const bool mpi = report.peer.name == "MPI";
+  record.fabric = mpi ? "mpi" : "nccl";
+  record.protocol = mpi ? "persistent" : "collectives";
+  record.peer = record.fabric;
+  if (mpi) {
+    record.mpi_version = report.peer.version;
+  } else {
+    record.start = "graph";
+    record.libraries["nccl"] = report.peer.version;
+  }
   add_ratio("ratio", ratio(report), record);
   return record.line();
 }
@@ -150,7 +167,7 @@ void keep(const CgReport& report, const AppJob& job) {
     record.extra["messages"] = json_of(report.results.front().messages, report.explained);
     lines.push_back(record.line());
   }
-  if (is_compared(report)) lines.push_back(line_by_mpi(report));
+  if (is_compared(report)) lines.push_back(line_of_peer(report));
   keep_lines(job, lines);
 }
 

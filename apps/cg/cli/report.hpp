@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,25 @@
 
 namespace tca::tool {
 
+// The library measured beside OpenTCA, if any.
+struct CgPeer {
+  std::string name = "MPI";  // or "NCCL"
+  std::string version = {};
+};
+
 struct CgReport {
   cg::Problem problem;
   std::int64_t nonzeros = 0;
   std::string grid;
   std::string order;
   JobReport job = {};
+  std::string gpus = {};                                                // as Record::gpus; empty on hosts
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
+  std::string start = "host";
   std::vector<ExplainedMessage> explained = {};
-  std::string mpi;                         // the library's version
-  std::int64_t bytes = 0;                  // sent by all ranks in an inner iteration, beside scalars
-  std::vector<cg::Result> results{};       // OpenTCA's, and MPI's or those of the combinations of channels
+  CgPeer peer = {};
+  std::int64_t bytes = 0;             // sent by all ranks in an inner iteration, beside scalars
+  std::vector<cg::Result> results{};  // OpenTCA's, and the peer's or those of the combinations of channels
   std::vector<apps::Channels> channels{};  // these combinations
 
   // Whether every way has found the published result.

@@ -1,7 +1,10 @@
 #include "cg/cli/solve.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,24 +12,30 @@
 #include "cg/measure.hpp"
 #include "cg/partition.hpp"
 #include "cg/solver.hpp"
+#include "cg/way.hpp"
 #include "cli/options/extents.hpp"
+#include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
 #include "shared/mpi_session.hpp"
+#ifdef OPENTCA_CG_ON_GPUS
+#include "cg/gpu/exchange.hpp"
+#include "cg/gpu/matrix.hpp"
+#include "cg/gpu/way.hpp"
+#include "gpu/machine.hpp"
+#include "shared/nccl_communicator.hpp"
+#endif
 
 namespace tca::tool {
 namespace {
 
 cg::Plan plan_for(const CgOptions& options) {
-  cg::Plan plan{.order = options.order == "merged" ? cg::Order::merged : cg::Order::npb,
-                .runs = options.runs};
+  cg::Plan plan{.runs = options.runs};
   if (options.runs == 0 && options.fabric == "sim") plan.runs = 1;  // all runs are alike
   return plan;
 }
 
 // Returns how many elements the matrix has, all blocks together.
-std::int64_t elements(World& world, const cg::Solver& solver) {
-  const cg::Share& share = solver.share();
-  const std::int64_t own = solver.matrix().nonzeros();
+std::int64_t elements(World& world, const cg::Share& share, std::int64_t own) {
   const std::vector<std::int64_t> all = world.all_gather(share.rows.size > 0 ? own : 0);
   return std::accumulate(all.begin(), all.end(), std::int64_t{0});
 }
@@ -58,6 +67,83 @@ std::vector<apps::Channels> all_combinations(World& world, const cg::Share& shar
   return combinations(world, swept, forced);
 }
 
+// What solving on hosts and solving on GPUs have in common.
+struct Job {
+  World& world;
+  const CgOptions& options;
+  const cg::Problem& problem;
+  const Grid& grid;
+  const cg::Progress& progress;
+
+  cg::Order order() const { return options.order == "merged" ? cg::Order::merged : cg::Order::npb; }
+};
+
+void measure(CgReport& report, const Job& job, const cg::Share& share, const std::vector<cg::Way*>& ways) {
+  report.bytes = bytes_sent(job.world, share);
+  report.results = cg::measure(job.world, job.problem, share, ways, plan_for(job.options), job.progress);
+}
+
+void solve_on_hosts(const Job& job, CgReport& report) {
+  World& world = job.world;
+  cg::Solver solver(world, job.problem, job.grid, job.progress);
+  const cg::Share& share = solver.share();
+  const apps::Channels forced(job.options.channels, cg_messages(job.problem, job.grid));
+  if (job.options.sweep_channels) report.channels = all_combinations(world, share, forced);
+
+  std::vector<std::unique_ptr<cg::Exchange>> exchanges;
+  exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), forced));
+  report.explained = explain(*exchanges.front(), share);
+  for (const apps::Channels& channels : report.channels)
+    exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), channels));
+  if (job.options.compare)
+    if (auto mpi = cg::mpi_exchange(world, share, solver.vectors())) exchanges.push_back(std::move(mpi));
+  std::vector<std::unique_ptr<cg::Way>> owned;
+  std::vector<cg::Way*> ways;
+  for (const auto& exchange : exchanges) {
+    owned.push_back(cg::host_way(world, solver, *exchange, job.order()));
+    ways.push_back(owned.back().get());
+  }
+  report.nonzeros = elements(world, share, solver.matrix().nonzeros());
+  report.peer = {"MPI", apps::mpi_version()};
+  measure(report, job, share, ways);
+}
+
+#ifdef OPENTCA_CG_ON_GPUS
+// NCCL's steps are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
+void solve_on_gpus(const Job& job, CgReport& report) {
+  auto& [world, options, problem, grid, progress] = job;
+  const cg::GpuMatrix matrix(world, problem, grid, progress);
+  const cg::Share& share = matrix.share();
+  cg::Start start = cg::start_named(options.start);
+  if (start == cg::Start::automatic) start = cg::chosen_start(world, share);
+  const bool by_kernel = start == cg::Start::kernel;
+  std::optional<cg::Vectors> vectors;
+  if (!by_kernel || options.compare) vectors = cg::make_vectors(world, share);
+  const auto direct = by_kernel ? nullptr : cg::direct_gpu_exchange(world, share, *vectors);
+  const auto nccl = options.compare ? cg::nccl_exchange(world, share, *vectors) : nullptr;
+  if (options.compare && !nccl && world.rank() == 0)
+    fmt::print(stderr, "tca cg: built without NCCL, so there is nothing to compare with\n");
+  const auto own = by_kernel ? cg::kernel_way(world, matrix, job.order())
+                             : cg::step_way(world, matrix, *vectors, *direct, job.order(), start);
+  const auto theirs =
+      nccl ? cg::step_way(world, matrix, *vectors, *nccl, job.order(), cg::Start::graph) : nullptr;
+  std::vector<cg::Way*> ways{own.get()};
+  if (theirs) ways.push_back(theirs.get());
+  const bench::gpu::Machine machine = bench::gpu::machine(world);
+  report.gpus = machine.describe();
+  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  report.start = cg::name_of(start);
+  report.nonzeros = elements(world, share, matrix.nonzeros());
+  report.explained = {{"messages", own->explain()}};
+  report.peer = {"NCCL", apps::nccl_version()};
+  measure(report, job, share, ways);
+}
+#else
+void solve_on_gpus(const Job& job, CgReport&) {
+  refuse("--fabric {}: this tca was built without CUDA", job.options.fabric);
+}
+#endif
+
 }  // namespace
 
 Grid make_cg_grid(const CgOptions& options, const cg::Problem& problem, int ranks) {
@@ -77,30 +163,18 @@ std::vector<std::string_view> cg_messages(const cg::Problem& problem, const Grid
 CgReport solve_cg(World& world, const CgOptions& options) {
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, world.size());
-  const apps::Channels forced(options.channels, cg_messages(problem, grid));
   Bars bars;
   const cg::Progress progress = bars.shown_by(world.rank());
-  cg::Solver solver(world, problem, grid, progress);
-  const cg::Share& share = solver.share();
   CgReport report{.problem = problem,
-                  .nonzeros = elements(world, solver),
                   .grid = grid.describe(),
                   .order = options.order,
-                  .job = describe_job(world, options),
-                  .mpi = apps::mpi_version(),
-                  .bytes = bytes_sent(world, share)};
-  if (options.sweep_channels) report.channels = all_combinations(world, share, forced);
-
-  std::vector<std::unique_ptr<cg::Exchange>> exchanges;
-  exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), forced));
-  report.explained = explain(*exchanges.front(), share);
-  for (const apps::Channels& channels : report.channels)
-    exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), channels));
-  if (options.compare)
-    if (auto mpi = cg::mpi_exchange(world, share, solver.vectors())) exchanges.push_back(std::move(mpi));
-  std::vector<cg::Exchange*> ways;
-  for (const auto& exchange : exchanges) ways.push_back(exchange.get());
-  report.results = cg::measure(world, solver, ways, plan_for(options), progress);
+                  .job = describe_job(world, options)};
+  const Job job{world, options, problem, grid, progress};
+  if (on_gpus(options)) {
+    solve_on_gpus(job, report);
+  } else {
+    solve_on_hosts(job, report);
+  }
   return report;
 }
 

@@ -17,6 +17,7 @@ struct CgOptions : AppJob {
   std::string name = "S";  // of the class
   std::string grid = "auto";
   std::string order = "npb";
+  std::string start = "auto";  // on GPUs
   int runs = 0;
 };
 
