@@ -57,7 +57,8 @@ void accept_former_name(CLI::App& app, CLI::Option& option, const FormerOption& 
 void Subcommands::accept_former_names() {
   for (const Entry& entry : entries_)
     for (const FormerOption& names : former_options)
-      if (CLI::Option* const option = entry.app->get_option_no_throw(names.name))
+      if (CLI::Option* const option = entry.app->get_option_no_throw(names.name);
+          option != nullptr && option->get_expected_max() == 1)
         accept_former_name(*entry.app, *option, names);
 }
 

@@ -1,4 +1,5 @@
 // The exchange by OpenTCA: a chain for each sending.
+#include <algorithm>
 #include <utility>
 
 #include "bfs/exchange.hpp"
@@ -15,11 +16,12 @@ void add_block(Chain& chain, const Sending& sending, int rank, int target) {
   }
 }
 
-Chain make_chain(World& world, const Sending& sending) {
+Chain make_chain(World& world, const Sending& sending, const apps::Channels& channels) {
   const int own = world.rank();
   // Where sendings take turns, a rank that sends the one has read the other, and every rank both sends and
   // receives.
-  Chain chain = world.chain(std::string(name_of(sending.message)), {.guarded = !sending.to_all});
+  const std::string name(name_of(sending.message));
+  Chain chain = world.chain(name, {.guarded = !sending.to_all, .channel = channels.of(name)});
   for (int other = 0; other < world.size(); ++other) {
     if (other == own) continue;
     if (sending.to_all || other == 0) add_block(chain, sending, own, other);
@@ -31,19 +33,19 @@ Chain make_chain(World& world, const Sending& sending) {
 
 class DirectExchange : public Exchange {
  public:
-  DirectExchange(World& world, std::span<const Sending> sendings) {
+  DirectExchange(World& world, std::span<const Sending> sendings, const apps::Channels& channels) {
     if (world.size() == 1) return;
-    for (const Sending& sending : sendings) chains_.push_back(make_chain(world, sending));
+    for (const Sending& sending : sendings) chains_.push_back(make_chain(world, sending, channels));
   }
 
   void send(std::size_t which) override {
     if (!chains_.empty()) chains_[which].run();
   }
 
-  std::string explain() const override {
-    std::string text;
-    for (const Chain& chain : chains_) text += chain.explain();
-    return text;
+  // Chains that take turns differ in their arrays only.
+  std::string explain(Message message) const override {
+    const auto found = std::ranges::find(chains_, name_of(message), &Chain::name);
+    return found == chains_.end() ? std::string() : found->explain();
   }
 
  private:
@@ -52,8 +54,9 @@ class DirectExchange : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> direct_exchange(World& world, std::span<const Sending> sendings) {
-  return std::make_unique<DirectExchange>(world, sendings);
+std::unique_ptr<Exchange> direct_exchange(World& world, std::span<const Sending> sendings,
+                                          const apps::Channels& channels) {
+  return std::make_unique<DirectExchange>(world, sendings, channels);
 }
 
 }  // namespace tca::bfs

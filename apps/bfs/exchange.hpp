@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/channels.hpp"
 #include "tca/raw.hpp"
 #include "tca/world.hpp"
 
@@ -47,11 +48,12 @@ class Exchange {
   // Collective. Sends one of the sendings, by its position.
   virtual void send(std::size_t which) = 0;
 
-  virtual std::string explain() const = 0;  // how they travel, a line for each put
+  virtual std::string explain(Message message) const = 0;  // how it travels, a line for each put
 };
 
-// Collective.
-std::unique_ptr<Exchange> direct_exchange(World& world, std::span<const Sending> sendings);
+// Collective. Throws Error{refused} where a channel does not reach those that a message goes to.
+std::unique_ptr<Exchange> direct_exchange(World& world, std::span<const Sending> sendings,
+                                          const apps::Channels& channels = {});
 
 // Makes an exchange that sends the same by MPI, by persistent requests, one for each pair of ranks. It
 // initialises MPI and finalises it at the end, so a process can make only one. Returns null when this was

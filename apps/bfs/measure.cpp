@@ -4,14 +4,12 @@
 #include <numeric>
 
 #include "shared/gathered.hpp"
-#include "shared/median.hpp"
 
 namespace tca::bfs {
 
 namespace {
 
 using apps::Gathered;
-using apps::median;
 
 struct Course {
   World& world;
@@ -40,7 +38,7 @@ void run(const Course& course, Exchange& exchange, std::size_t which, Result& re
 }
 
 // Searches a few times more and times each message, which would disturb the benchmark's own times.
-std::vector<MessageCost> time_messages(const Course& course, Exchange& exchange) {
+std::vector<apps::MessageCost> time_messages(const Course& course, Exchange& exchange) {
   constexpr std::size_t most = 8;
   if (course.world.size() == 1) return {};
   const std::size_t searches = std::min(most, course.roots.size());
@@ -49,19 +47,13 @@ std::vector<MessageCost> time_messages(const Course& course, Exchange& exchange)
     course.world.barrier();
     course.search.run(course.roots[which], exchange, &times);
   }
-  std::vector<MessageCost> costs;
+  std::vector<apps::MessageCost> costs;
   for (const Message message : messages) {
-    const Gathered all(course.world, times[static_cast<std::size_t>(message)]);
-    const std::vector<double> longest = all.largest(), shortest = all.smallest();
-    if (longest.empty()) continue;
-    std::vector<double> waits;
-    for (std::size_t i = 0; i < longest.size(); ++i) waits.push_back(longest[i] - shortest[i]);
-    const auto sending = std::ranges::find(course.search.sendings(), message, &Sending::message);
-    costs.push_back({.message = message,
-                     .count = static_cast<double>(longest.size()) / static_cast<double>(searches),
-                     .bytes = sending->bytes(),
-                     .us = median(longest),
-                     .waiting_us = median(waits)});
+    const std::span<const Sending> sendings = course.search.sendings();
+    const auto sending = std::ranges::find(sendings, message, &Sending::message);
+    if (sending == sendings.end()) continue;
+    costs.push_back(apps::cost_of(course.world, name_of(message), sending->bytes(),
+                                  times[static_cast<std::size_t>(message)], static_cast<double>(searches)));
   }
   return costs;
 }

@@ -8,6 +8,7 @@
 
 #include "bfs/search.hpp"
 #include "bfs/validator.hpp"
+#include "shared/message_cost.hpp"
 
 namespace tca::bfs {
 
@@ -17,17 +18,6 @@ struct Failure {
   Fault fault;
 };
 
-// A message of a search, over some searches that are timed message by message after the benchmark's.
-struct MessageCost {
-  Message message;
-  double count;        // in a search
-  std::int64_t bytes;  // that a rank sends to each of those that it sends to
-  double us;           // the median of how long it took the rank that it took longest
-  // What of it that rank waited for the last one to come: what it took longer than the rank that it took
-  // shortest.
-  double waiting_us;
-};
-
 // What one way did; the same on every rank.
 struct Result {
   std::vector<double> samples_us;   // of each search, on its slowest rank
@@ -35,7 +25,8 @@ struct Result {
   std::vector<int> levels;          // below the root, of each search
   std::size_t failures = 0;         // of validated searches
   std::optional<Failure> first;     // of them
-  std::vector<MessageCost> messages;
+  // Of a search; `bytes` is what a rank sends to each of those that it sends to.
+  std::vector<apps::MessageCost> messages;
 
   // Traversed edges per second: of each search, and the mean of all that the benchmark is about, the harmonic
   // one.

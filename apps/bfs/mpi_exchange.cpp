@@ -86,7 +86,7 @@ class MpiExchange : public Exchange {
   }
 
   void send(std::size_t which) override { requests_[which].run(); }
-  std::string explain() const override { return "persistent requests"; }
+  std::string explain(Message) const override { return "persistent requests"; }
 
  private:
   apps::MpiSession session_;

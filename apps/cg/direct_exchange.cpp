@@ -35,12 +35,15 @@ class Sums {
 
 class ByRows : public Exchange {
  public:
-  ByRows(World& world, const Share& share, const Vectors& vectors)
-      : gather_(world, "GATHER", vectors.operand, share.largest), sums_(world, {}) {}
+  ByRows(World& world, const Share& share, const Vectors& vectors, const apps::Channels& channels)
+      : gather_(world, "GATHER", vectors.operand, share.largest, {.channel = channels.of("GATHER")}),
+        sums_(world, {.channel = channels.of("DOT")}) {}
 
   void gather() override { gather_.run(); }
   void sum(std::span<double> values) override { sums_.sum(values); }
-  std::string explain() const override { return gather_.explain() + sums_.explain(); }
+  std::string explain(Message message) const override {
+    return message == Message::gather ? gather_.explain() : sums_.explain();
+  }
 
  private:
   AllGather<double> gather_;
@@ -49,16 +52,16 @@ class ByRows : public Exchange {
 
 class ByBlocks : public Exchange {
  public:
-  ByBlocks(World& world, const Share& share, const Vectors& vectors)
+  ByBlocks(World& world, const Share& share, const Vectors& vectors, const apps::Channels& channels)
       : row_of_grid_(world.group(share.row_of_grid)),
         product_(vectors.product),
         received_(world.window<double>(static_cast<std::int64_t>(share.reductions.size()) * share.summed.size,
                                        "sums")),
-        transpose_(world.chain("EXCH")),
+        transpose_(world.chain("EXCH", {.channel = channels.of("EXCH")})),
         // The ranks of a column of the grid have the same part of each vector, which stays the same to the
         // bit only if all rows of the grid add up in the same order.
-        sums_(row_of_grid_, {.algorithm = "recursive_doubling"}) {
-    for (const Reduction& reduction : share.reductions) add_reduction(world, reduction);
+        sums_(row_of_grid_, {.algorithm = "recursive_doubling", .channel = channels.of("DOT")}) {
+    for (const Reduction& reduction : share.reductions) add_reduction(world, reduction, channels.of("SPMV"));
     transpose_
         .put(vectors.result.on(share.transposed), vectors.product.at(share.summed.begin),
              block(share.summed.size))
@@ -80,10 +83,12 @@ class ByBlocks : public Exchange {
   void transpose() override { transpose_.run(); }
   void sum(std::span<double> values) override { sums_.sum(values); }
 
-  std::string explain() const override {
+  std::string explain(Message message) const override {
+    if (message == Message::dot) return sums_.explain();
+    if (message == Message::transpose) return transpose_.explain();
     std::string text;
     for (const auto& reduction : reductions_) text += reduction.chain.explain();
-    return text + transpose_.explain() + sums_.explain();
+    return text;
   }
 
  private:
@@ -94,9 +99,9 @@ class ByBlocks : public Exchange {
 
   // What comes in a step goes into a part of `received_` of its own, which is as long on the partner as what
   // this rank sends.
-  void add_reduction(World& world, const Reduction& reduction) {
+  void add_reduction(World& world, const Reduction& reduction, const std::string& channel) {
     const auto which = static_cast<std::int64_t>(reductions_.size());
-    Chain chain = world.chain(fmt::format("SPMV {}", which));
+    Chain chain = world.chain(fmt::format("SPMV {}", which), {.channel = channel});
     chain
         .put(received_.on(reduction.partner).at(which * reduction.sent.size),
              product_.at(reduction.sent.begin), block(reduction.sent.size))
@@ -114,9 +119,10 @@ class ByBlocks : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> direct_exchange(World& world, const Share& share, const Vectors& vectors) {
-  if (share.whole_rows) return std::make_unique<ByRows>(world, share, vectors);
-  return std::make_unique<ByBlocks>(world, share, vectors);
+std::unique_ptr<Exchange> direct_exchange(World& world, const Share& share, const Vectors& vectors,
+                                          const apps::Channels& channels) {
+  if (share.whole_rows) return std::make_unique<ByRows>(world, share, vectors, channels);
+  return std::make_unique<ByBlocks>(world, share, vectors, channels);
 }
 
 }  // namespace tca::cg

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "cg/partition.hpp"
+#include "shared/channels.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"
 
@@ -51,7 +52,7 @@ class Exchange {
   // Replaces values, 1 or up to 4 of them, by their sums over the vector's parts.
   virtual void sum(std::span<double> values) = 0;
 
-  virtual std::string explain() const = 0;  // how they travel, a line for each put
+  virtual std::string explain(Message message) const = 0;  // how it travels, a line for each put
 };
 
 // Whether ranks that are divided as this one send such messages.
@@ -61,8 +62,9 @@ bool is_sent(Message message, const Share& share);
 // scalar.
 std::int64_t bytes_of(Message message, const Share& share, int ranks);
 
-// Collective.
-std::unique_ptr<Exchange> direct_exchange(World& world, const Share& share, const Vectors& vectors);
+// Collective. Throws Error{refused} where a channel does not reach those that a message goes to.
+std::unique_ptr<Exchange> direct_exchange(World& world, const Share& share, const Vectors& vectors,
+                                          const apps::Channels& channels = {});
 
 // Makes an exchange that sends the same by MPI: MPI_Allgather, persistent requests and MPI_Allreduce. It
 // initialises MPI and finalises it at the end, so a process can make only one. Returns null when this was

@@ -17,9 +17,10 @@ using apps::median;
 // What takes turns, and its progress so far.
 struct Course {
   World& world;
-  Solver& solver;
+  const Problem& problem;
+  const Share& share;
   const Plan& plan;
-  std::span<Exchange* const> exchanges;
+  std::size_t ways;
   const Progress& progress;
   double elapsed_seconds = 0;
   int runs = 0;  // that are over
@@ -28,34 +29,28 @@ struct Course {
   void report(int step) const {
     if (!progress) return;
     constexpr double thousandths = 1e3;
-    const int must = std::max(plan.runs, 1) * static_cast<int>(exchanges.size());
-    const double done =
-        runs < must ? runs + static_cast<double>(step) / solver.problem().steps : elapsed_seconds;
+    const int must = std::max(plan.runs, 1) * static_cast<int>(ways);
+    const double done = runs < must ? runs + static_cast<double>(step) / problem.steps : elapsed_seconds;
     const double total = runs < must ? must : plan.seconds;
     progress("solving", static_cast<std::int64_t>(thousandths * done),
              static_cast<std::int64_t>(thousandths * total));
   }
 };
 
-void run(Course& course, Exchange& exchange, Result& result) {
+void run(Course& course, Way& way, Result& result) {
   World& world = course.world;
-  const Problem& problem = course.solver.problem();
-  course.solver.restart();
+  const Problem& problem = course.problem;
   world.barrier();
   const double begin = world.now().count();
   std::vector<double> steps;
-  Step last;
-  for (int step = 1; step <= problem.steps; ++step) {
-    const double start = world.now().count();
-    last = course.solver.step(exchange, course.plan.order);
-    steps.push_back((world.now().count() - start) * 1e6 / inner_iterations);
-    course.report(step);
-  }
+  Step last = way.run(problem.steps, steps, [&](int step) { course.report(step); });
+  const double seconds = world.now().count() - begin;
+  for (double& us : steps) us /= inner_iterations;
   last = world.all_gather(last)[0];
   const auto error = [&](const Step& of) { return Verification{of.zeta, problem.zeta}.error(); };
   const bool is_worse = std::isnan(last.zeta) || error(last) > error(result.last);  // false where that is NaN
   if (result.seconds.empty() || is_worse) result.last = last;
-  result.seconds.push_back(Gathered(world, {world.now().count() - begin}).largest()[0]);
+  result.seconds.push_back(Gathered(world, {seconds}).largest()[0]);
   const std::vector<double> slowest = Gathered(world, steps).largest();
   result.samples_us.insert(result.samples_us.end(), slowest.begin(), slowest.end());
   result.runs_us.push_back(median(slowest));
@@ -64,21 +59,19 @@ void run(Course& course, Exchange& exchange, Result& result) {
 }
 
 // Solves a few more steps and times each message, which would disturb the benchmark's own times.
-std::vector<MessageCost> time_messages(Course& course, Exchange& exchange) {
+std::vector<apps::MessageCost> time_messages(Course& course, Way& way) {
   constexpr int most = 5;
-  const int steps = std::min(most, course.solver.problem().steps);
-  MessageTimes times;
-  for (int step = 0; step < steps; ++step) course.solver.step(exchange, course.plan.order, &times);
-  std::vector<MessageCost> costs;
+  const int steps = std::min(most, course.problem.steps);
+  const MessageTimes times = way.time_messages(steps);
+  std::vector<apps::MessageCost> costs;
   for (const Message message : messages) {
-    if (course.world.size() == 1 || !is_sent(message, course.solver.share())) continue;
-    const Gathered all(course.world, times[static_cast<std::size_t>(message)]);
-    const std::vector<double> longest = all.largest(), shortest = all.smallest();
-    std::vector<double> waits;
-    for (std::size_t i = 0; i < longest.size(); ++i) waits.push_back(longest[i] - shortest[i]);
+    const std::vector<double>& own = times[static_cast<std::size_t>(message)];
+    if (course.world.size() == 1 || !is_sent(message, course.share) || own.empty()) continue;
+    costs.push_back(apps::cost_of(course.world, name_of(message),
+                                  bytes_of(message, course.share, course.world.size()), own,
+                                  steps * inner_iterations));
     // A step has one product more than iterations, and two sums or three besides theirs.
-    const auto per_iteration = std::floor(static_cast<double>(longest.size()) / steps / inner_iterations);
-    costs.push_back({message, per_iteration, median(longest), apps::median(waits)});
+    costs.back().count = std::floor(costs.back().count);
   }
   return costs;
 }
@@ -89,20 +82,17 @@ double Verification::error() const { return std::abs(zeta - published) / publish
 
 double Result::mops(const Problem& problem) const { return problem.flops() / median(seconds) * 1e-6; }
 
-std::vector<Result> measure(World& world, Solver& solver, std::span<Exchange* const> exchanges,
-                            const Plan& plan, const Progress& progress) {
-  Course course{world, solver, plan, exchanges, progress};
-  std::vector<Result> results(exchanges.size());
-  for (Exchange* const exchange : exchanges) {
-    solver.restart();
-    solver.step(*exchange, plan.order);
-  }
+std::vector<Result> measure(World& world, const Problem& problem, const Share& share,
+                            std::span<Way* const> ways, const Plan& plan, const Progress& progress) {
+  Course course{world, problem, share, plan, ways.size(), progress};
+  std::vector<Result> results(ways.size());
+  std::vector<double> untimed;
+  for (Way* const way : ways) way->run(1, untimed);
   for (int turn = 0; plan.runs > 0 ? turn < plan.runs : turn == 0 || course.elapsed_seconds < plan.seconds;
        ++turn)
-    for (std::size_t which = 0; which < exchanges.size(); ++which)
-      run(course, *exchanges[which], results[which]);
-  for (std::size_t which = 0; which < exchanges.size(); ++which)
-    results[which].messages = time_messages(course, *exchanges[which]);
+    for (std::size_t which = 0; which < ways.size(); ++which) run(course, *ways[which], results[which]);
+  for (std::size_t which = 0; which < ways.size(); ++which)
+    results[which].messages = time_messages(course, *ways[which]);
   return results;
 }
 

@@ -101,7 +101,10 @@ class MpiExchange : public Exchange {
                   summing_.get());
   }
 
-  std::string explain() const override { return "MPI_Allgather, persistent requests and MPI_Allreduce"; }
+  std::string explain(Message message) const override {
+    if (message == Message::gather) return "MPI_Allgather";
+    return message == Message::dot ? "MPI_Allreduce" : "persistent requests";
+  }
 
  private:
   int tag() const { return static_cast<int>(swaps_.size()); }

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "himeno/kernel.hpp"
+#include "shared/channels.hpp"
 #include "tca/grid.hpp"
 #include "tca/halo.hpp"
 #include "tca/window.hpp"
@@ -20,6 +22,9 @@ namespace tca::himeno {
 // values back into the first array. Here they stay in the second, which gives the same answer with less
 // memory traffic.
 using Pressure = std::array<Window<float>, 2>;
+
+// The names of an iteration's messages.
+inline constexpr std::array<std::string_view, 2> messages{"HALO", "SUM"};
 
 class Exchange {
  public:
@@ -34,12 +39,13 @@ class Exchange {
 
   virtual std::int64_t bytes() const = 0;   // this rank's puts of one iteration
   virtual std::string explain() const = 0;  // how they travel, one line each
+  virtual std::string explain_sum() const { return {}; }
 };
 
 // Collective. The halo includes edges, since with b != 0 the stencil reads diagonal neighbours. The eight
 // corners, which the stencil never reads, travel as well, because a halo has both or neither.
 Halo committed_halo(World& world, std::string name, const Grid& grid, const Share& share,
-                    const Window<float>& pressure, bool guarded);
+                    const Window<float>& pressure, bool guarded, const std::string& channel = {});
 
 // Makes an exchange with one halo for each array.
 //
@@ -48,7 +54,8 @@ Halo committed_halo(World& world, std::string name, const Grid& grid, const Shar
 // the neighbour has waited for what this rank sent in between, and this rank sends only once it has computed
 // every cell that reads ghosts.
 std::unique_ptr<Exchange> direct_exchange(World& world, const Grid& grid, const Share& share,
-                                          const Pressure& pressure, bool guarded);
+                                          const Pressure& pressure, bool guarded,
+                                          const apps::Channels& channels = {});
 
 // Makes an exchange that sends the same messages by MPI: persistent requests with a derived datatype each,
 // and MPI_Allreduce. It initialises MPI and finalises it at the end, so a process can make only one. Returns

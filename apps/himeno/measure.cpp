@@ -236,4 +236,17 @@ std::vector<Result> measure(World& world, const Problem& problem, Solver& solver
   return measure(world, problem, pointers, plan, progress);
 }
 
+std::vector<apps::MessageCost> time_messages(World& world, Solver& solver, Exchange& exchange) {
+  constexpr int iterations = 20;
+  if (world.size() == 1) return {};
+  std::vector<double> halo, sum;
+  for (int n = 0; n < iterations; ++n) {
+    const Phases phases = solver.iterate(exchange, false);
+    halo.push_back(phases.start_us + phases.wait_us);
+    sum.push_back(phases.reduce_us);
+  }
+  return {apps::cost_of(world, messages[0], exchange.bytes(), halo, iterations),
+          apps::cost_of(world, messages[1], sizeof(double), sum, iterations)};
+}
+
 }  // namespace tca::himeno

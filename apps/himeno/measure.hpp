@@ -9,6 +9,7 @@
 
 #include "himeno/solver.hpp"
 #include "himeno/way.hpp"
+#include "shared/message_cost.hpp"
 
 namespace tca::himeno {
 
@@ -67,5 +68,9 @@ std::vector<Result> measure(World& world, const Problem& problem, std::span<Way*
 std::vector<Result> measure(World& world, const Problem& problem, Solver& solver,
                             std::span<Exchange* const> exchanges, const Plan& plan,
                             const Progress& progress = {});
+
+// Collective. Does some iterations more, without overlap, and returns what each message takes in them;
+// nothing on a lone rank.
+std::vector<apps::MessageCost> time_messages(World& world, Solver& solver, Exchange& exchange);
 
 }  // namespace tca::himeno

@@ -87,6 +87,30 @@ class BfsTest(CommandTest):
             self.assertLessEqual(0, message["waiting_us"])
             self.assertLessEqual(message["waiting_us"], message["median_us"] * 1.001)
 
+    def test_a_line_for_each_message(self):
+        said = self.assert_right("--ranks", "2", "--fabric", "sim", "--machine", "peach3", "--messages", "paper", *SMALL, "--explain",
+                                 "--channel", "FLAG=sim/mpi,TREE=sim/mpi")  # fmt: skip
+        self.assertRegex(said, r"(?m)^OUT +1024 +[0-9.]+  sim/tca +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  sim/mpi [0-9.]+ +[0-9]+ %$")
+        self.assertEqual(re.findall(r"(?m)^(FLAG|TREE) +[0-9]+ +[0-9.]+  sim/mpi ", said), ["FLAG", "TREE"])
+
+    def test_every_combination_of_channels(self):
+        options = ("--ranks", "2", "--fabric", "sim", "--machine", "peach3", "--messages", "paper", *SMALL, "--sweep-channels")
+        said = self.assert_right(*options, "--json", self.path("out.jsonl"))
+        rows = re.findall(r"(?m)^(sim/\w+) +(sim/\w+) +(sim/\w+) +[0-9.]+ +[0-9.]+ +([0-9.]+)(  as the library chooses)?$", said)
+        self.assertEqual(len({row[:3] for row in rows}), 8)
+        self.assertEqual([row[:3] for row in rows if row[4]], [("sim/tca",) * 3])
+        with open(self.path("out.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual(len(lines), 8)
+        self.assertEqual(sum(line["chosen"] for line in lines), 1)
+        said = self.assert_right(*options, "--channel", "OUT=sim/tca")
+        self.assertEqual(len(re.findall(r"(?m)^sim/tca +sim/\w+ +sim/\w+ +[0-9.]+ +[0-9.]+ +[0-9.]+", said)), 4)
+
+    def test_combinations_of_channels_on_a_host(self):
+        said = self.assert_right("--ranks", "2", "--threads", *SMALL, "--sweep-channels")
+        self.assertGreater(len(re.findall(r"(?m)^shm/\w+ +[0-9.]+ +[0-9.]+ +[0-9.]+", said)), 1)
+        self.assertEqual(said.count("  as the library chooses\n"), 1)
+
     def test_same_searches_on_every_number_of_ranks(self):
         levels = set()
         for ranks in ("1", "2", "4"):
@@ -122,6 +146,8 @@ class BfsTest(CommandTest):
             ("--messages: `fast`: choose packed or paper", ("--messages", "fast")),
             ("--roots: 0 is no whole number from 1 to 1000000", ("--roots", "0")),
             ("--compare: there is no MPI on a modelled machine", ("--fabric", "sim", "--compare")),
+            ("--channel TREE=shm/staged: there is no message TREE here; there is OUT", ("--channel", "TREE=shm/staged")),
+            ("--sweep-channels: a lone rank sends nothing", ("--ranks", "1", "--sweep-channels")),
             ("/proc/nowhere/out: cannot be written: No such file", ("--json", "/proc/nowhere/out")),
         ):
             with self.subTest(arguments=arguments):

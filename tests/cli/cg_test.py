@@ -79,6 +79,35 @@ class CgTest(CommandTest):
             self.assertLessEqual(0, message["waiting_us"])
             self.assertLessEqual(message["waiting_us"], message["median_us"] * 1.001)
 
+    def test_a_line_for_each_message(self):
+        said = self.assert_right("--ranks", "2", "--fabric", "sim", "--machine", "peach3", "--grid", "1x2", *ONCE, "--explain",
+                                 "--channel", "DOT=sim/mpi", "--json", self.path("out.jsonl"))  # fmt: skip
+        self.assertRegex(said, r"(?m)^SPMV +5600 +1  sim/tca +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  sim/mpi [0-9.]+ +[0-9]+ %$")
+        self.assertRegex(said, r"(?m)^DOT +8 +2  sim/mpi +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ %$")
+        shares = [int(share) for share in re.findall(r"(?m)^(?:SPMV|EXCH|DOT|the rest) .* ([0-9]+) %$", said)]
+        self.assertEqual(len(shares), 4)
+        self.assertAlmostEqual(sum(shares), 100, delta=2)
+        self.assertIn("\nchain 'EXCH' on rank 0 of 2", said)
+        with open(self.path("out.jsonl")) as file:
+            messages = {message["name"]: message for message in json.loads(file.read())["messages"]}
+        self.assertEqual((messages["SPMV"]["channel"], messages["DOT"]["channel"]), ("sim/tca", "sim/mpi"))
+        # Nobody comes late to a product's message on a machine without noise.
+        self.assertAlmostEqual(messages["SPMV"]["median_us"] / messages["SPMV"]["predicted_us"], 1, delta=0.25)
+
+    def test_every_combination_of_channels(self):
+        said = self.assert_right("--ranks", "2", "--fabric", "sim", "--machine", "peach3", *ONCE, "--sweep-channels", "--json", self.path("out.jsonl"))
+        rows = re.findall(r"(?m)^(sim/\w+) +(sim/\w+) +[0-9.]+ +[0-9.]+ +([0-9.]+)(  as the library chooses)?$", said)
+        self.assertEqual(len({row[:2] for row in rows}), 4)
+        self.assertEqual([row[:2] for row in rows if row[3]], [("sim/tca", "sim/tca")])
+        self.assertEqual(rows[0][2:], ("1.00", "  as the library chooses"))
+        self.assertIn("us, as fast as the fastest of them.", said)
+        with open(self.path("out.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([line["chosen"] for line in lines if line["channels"] == {"GATHER": "sim/tca", "DOT": "sim/tca"}], [True])
+        self.assertEqual(sum(line["chosen"] for line in lines), 1)
+        slow = [line["median_us"] for line in lines if line["channels"]["GATHER"] == "sim/mpi"]
+        self.assertGreater(min(slow), min(line["median_us"] for line in lines))
+
     def on_terminal(self, *arguments):
         self.environment["TERM"] = "xterm"
         own, terminal = pty.openpty()
@@ -109,12 +138,20 @@ class CgTest(CommandTest):
             ("--order: `fast`: choose npb or merged", ("--order", "fast")),
             ("--runs: 0 is no whole number from 1 to 1000000", ("--runs", "0")),
             ("--compare: there is no MPI on a modelled machine", ("--fabric", "sim", "--compare")),
+            ("--channel OUT=shm/staged: there is no message OUT here; there are GATHER, DOT", ("--channel", "OUT=shm/staged")),
+            ("--channel SPMV: give a message and its channel, such as SPMV=CHANNEL", ("--ranks", "2", "--grid", "1x2", "--channel", "SPMV")),
+            ("--sweep-channels: a lone rank sends nothing", ("--ranks", "1", "--sweep-channels")),
+            ("--plot draws what --sweep-channels finds", ("--plot", "out.svg")),
             ("/proc/nowhere/out: cannot be written: No such file", ("--json", "/proc/nowhere/out")),
         ):
             with self.subTest(arguments=arguments):
                 done = self.cg(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
                 self.assertRegex(done.stderr, f"^tca cg: .*{reason}")
+        for ranks in (("--threads",), ("--fabric", "sim")):
+            done = self.cg("--ranks", "2", *ranks, *ONCE, "--channel", "DOT=sim/pigeon")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, "sim/pigeon.* is none of the channels that reach rank [01], which are ")
 
     def test_classes_that_do_not_fit(self):
         done = self.cg("--class", "D", "--ranks", "4096")

@@ -36,6 +36,15 @@ class HimenoTest(CommandTest):
                 self.assertIn("right: every cell is the serial program's to the bit", said)
                 self.assertRegex(said, r"OpenTCA +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+\n")
 
+    def test_a_line_for_each_message(self):
+        said = self.assert_done("--ranks", "2", "--fabric", "sim", "--machine", "peach3", *SHORT, "--explain", "--channel", "SUM=sim/mpi")
+        self.assertIn("right: every cell is the serial program's to the bit", said)
+        self.assertRegex(said, r"(?m)^HALO +[0-9]+ +1  sim/tca +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  sim/mpi [0-9.]+ +[0-9]+ %$")
+        self.assertRegex(said, r"(?m)^SUM +8 +1  sim/mpi +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ %$")
+        done = self.himeno("--channel", "OUT=shm/staged")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, "^tca himeno: .*there is no message OUT here; there are HALO, SUM")
+
     def test_any_extents(self):
         said = self.assert_done("--ranks", "2", "--size", "20x24x40", "--iterations", "20")
         self.assertIn("Himeno: 20x24x40 cells", said)

@@ -76,6 +76,19 @@ class PlotTest(CommandTest):
         with open(self.path("out.svg")) as drawing:
             self.assertRegex(drawing.read(), "(?s)OpenTCA, by kernel.*QUDA, by host")
 
+    def test_draws_channels_of_messages(self):
+        def combination(scale, out, flag):
+            teps = 1e9 * scale / (1 + (out == "sim/mpi") + (flag == "sim/mpi") / 4)
+            return result(bench="graph500_bfs", layout="paper", n=1 << scale, scale=scale, teps_harmonic_mean=teps,
+                          channels={"OUT": out, "FLAG": flag}, chosen=out == flag == "sim/tca")  # fmt: skip
+
+        both = ("sim/tca", "sim/mpi")
+        lines = [combination(scale, out, flag) for scale in (12, 13) for out in both for flag in both]
+        done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(self.path("out.svg")) as drawing:
+            self.assertRegex(drawing.read(), "(?s)OUT sim/tca, FLAG sim/tca.*OUT sim/mpi, FLAG sim/mpi.*as the library chooses")
+
     def test_a_commit_has_no_bandwidth(self):
         commits = [result(bench="commit", layout="mixed", n=n, bytes=64 * n) for n in (64, 128)]
         for lines, panels in ((commits, 1), ([*commits, result()], 3)):

@@ -289,6 +289,15 @@ class Measurements(QcdTest):
         said = self.assert_done(*arguments, "--json", self.path("out.jsonl"))
         return said, self.lines()
 
+    def test_a_line_for_each_message(self):
+        modelled = (*SMALL, "--fabric", "sim", "--machine", "peach3", "--explain")
+        said = self.assert_done("invert", *modelled, "--channel", "SUMS=sim/mpi")
+        self.assertRegex(said, r"(?m)^FACES +[0-9]+ +4  sim/tca +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  sim/mpi [0-9.]+ +[0-9]+ %$")
+        self.assertRegex(said, r"(?m)^SUMS +16 +2  sim/mpi +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ %$")
+        said = self.assert_done("dslash", *modelled, "--seconds", "0.01", "--channel", "FACES=sim/mpi")
+        self.assertRegex(said, r"(?m)^FACES +[0-9]+ +2  sim/mpi ")
+        self.assert_refused("there is no message SUMS here; there is FACES", "dslash", *SMALL, "--channel", "SUMS=sim/mpi")
+
     def test_an_inversion_as_json(self):
         solve = ("invert", *SMALL, "--grid", "1x1x1x2", "--tolerance", "1e-8", "--rhs", "2")
         for solver, precision in (("cg", "double"), ("bicgstab", "double"), ("cg", "mixed")):

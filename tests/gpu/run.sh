@@ -60,7 +60,7 @@ summary() {
 build() {
   cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
     cmake --build "$tree" --parallel "$(nproc)" \
-      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_himeno gpu_qcd example_gpu_ring example_produced rank_program failing_kernel tca &&
+      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_cg gpu_himeno gpu_qcd example_gpu_ring example_produced rank_program failing_kernel tca &&
     { ! command -v mpirun > /dev/null || cmake --build "$tree" --parallel "$(nproc)" --target gpu_hybrid gpu_hybrid_aware; }
 }
 export -f build
@@ -72,20 +72,23 @@ ring=$tree/examples/gpu_ring
 produced=$tree/examples/produced
 # Processes that share a GPU take turns of milliseconds. So below four GPUs there are only grids of up to two ranks, and not those of
 # the suite's tests that need thousands of turns; on one GPU, four of the suite's tests and fewer grids.
-processes='*' himeno='*' qcd='*'
+processes='*' cg='*' himeno='*' qcd='*'
 gpus=$(nvidia-smi -L | wc -l)
 if [ "$gpus" -lt 4 ]; then
+  cg='*1x1_*:*2x1_*:*1x2_*:*_1:*_2:CgOnGpus.*'
   himeno='*1x1x1_*:*2x1x1_*:*1x2x1_*:*1x1x2_*:HimenoOnGpus.*'
   qcd='*1x1x1x1_*:*2x1x1x1_*:*1x2x1x1_*:*1x1x2x1_*:*1x1x1x2_*:QcdOnGpus.*'
   processes='-*OverEveryRoute/*:*InAnyOrder/*:*InsteadOfWait/*:*BetweenStartAndWait/*:*DrivesTheOthers/*:*HundredsOfTimes/*'
 fi
 if [ "$gpus" -lt 2 ]; then
   processes='*.OneWay/*:*.Ring/*:*.HaloWithCorners/*:*.AWorldOfOne/*'
+  cg='*1x1_*:*2x1_npb_kernel:*2x1_merged_kernel:*_1'
   himeno='*1x1x1_*:*2x1x1_*:*1x1x2_*:HimenoOnGpus.*'
   qcd='*1x1x1x1_*:*1x1x1x2_*:QcdOnGpus.*'
 fi
 for suite in gpu_starts gpu_coll gpu_threads; do stage "$suite" 100 "$tests/$suite"; done
 stage gpu_processes 240 "$tests/gpu_processes" --gtest_filter="$processes"
+stage gpu_cg 150 "$tests/gpu_cg" --gtest_filter="$cg"
 stage gpu_himeno 150 "$tests/gpu_himeno" --gtest_filter="$himeno"
 stage gpu_qcd 240 "$tests/gpu_qcd" --gtest_filter="$qcd"
 for suite in gpu_hybrid gpu_hybrid_aware; do

@@ -45,6 +45,7 @@ LAYERS = [
     ["apps", "examples", "bindings/python", "bindings/fortran", "bindings/c include/tca/tca.h include/tca/tca_mpi.h"],
     ["bench"],
     ["cli"],
+    ["apps/shared/cli"],
     ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli"],
     ["tools"],
 ]

@@ -26,7 +26,7 @@ void check_search_job(const BfsOptions& options, int ranks) {
     refuse("--fabric {}: BFS searches on hosts; choose shm, mpi, shm+mpi or sim", options.fabric);
   const bfs::Problem problem{.scale = options.scale};
   const bfs::Partition partition(problem, ranks);  // refuses too many ranks
-  check_writable(options.json);
+  check_messages(options, bfs_messages(options.style), ranks);
   check_memory(fmt::format("scale {} on {} rank{}", problem.scale, ranks, ranks == 1 ? "" : "s"),
                ranks * bfs::bytes_to_make(problem, partition.ranks()),
                boot::needs_mpi(options.fabric) ? ranks : 1);
@@ -35,9 +35,9 @@ void check_search_job(const BfsOptions& options, int ranks) {
 int run_searching_rank(World& world, const BfsOptions& options) {
   const BfsReport report = solve_bfs(world, options);
   if (world.rank() == 0) {
-    print(report);
-    if (options.explain) fmt::print("\n{}", report.explain);
-    if (!options.json.empty()) append_json(report, options.json);
+    print(report, options);
+    if (options.explain) fmt::print("\n{}", joined(report.explained));
+    keep(report, options);
   }
   return report.is_right() ? 0 : 1;
 }
@@ -56,7 +56,8 @@ void add_bfs(Subcommands& tca) {
   CLI::App& app = tca.add("bfs", "Searches a large random graph breadth-first on several ranks (Graph500)",
                           "tca bfs --ranks 2 --scale 15 --validate\n"
                           "tca bfs --ranks 4 --scale 12 --messages paper\n"
-                          "tca bfs --ranks 2 --scale 18 --compare",
+                          "tca bfs --ranks 2 --scale 18 --compare\n"
+                          "tca bfs --ranks 2 --messages paper --sweep-channels --plot channels.svg",
                           [options] { return bfs_command(*options); });
   add_rank_options(app, *options);
   app.add_option("--scale", options->scale, "Binary logarithm of the number of vertices")
@@ -75,9 +76,9 @@ void add_bfs(Subcommands& tca) {
       ->capture_default_str();
   app.add_flag("--validate", options->validate, "Check every search by the rules of the benchmark");
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
-  app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
-  app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
-      ->type_name("FILE");
+  add_message_options(app, *options);
+  add_json_option(app, *options);
+  add_sweep_options(app, *options);
 }
 
 }  // namespace tca::tool

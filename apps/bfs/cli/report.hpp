@@ -7,6 +7,9 @@
 
 #include "bfs/measure.hpp"
 #include "bfs/problem.hpp"
+#include "shared/cli/job.hpp"
+#include "shared/cli/messages.hpp"
+#include "shared/cli/sweep.hpp"
 
 namespace tca::tool {
 
@@ -16,15 +19,11 @@ struct BfsReport {
   bool validated = false;  // whether every search was validated
   double generation_seconds = 0, construction_seconds = 0;
   std::int64_t connected = 0;  // vertices that have neighbours
-  std::string world;           // from World::describe()
-  std::string placement;       // from bench::placement(); empty on sim
-  int processors = 0;          // that the ranks have between them; 0 where they need none of their own
-  std::string fabric = "shm";
-  std::string model;    // as Record::model; empty where time is real
-  std::string explain;  // from Exchange::explain()
-  std::string mpi;      // the library's version
-  int ranks = 1;
-  std::vector<bfs::Result> results{};  // OpenTCA's, then MPI's
+  JobReport job = {};
+  std::vector<ExplainedMessage> explained = {};
+  std::string mpi = {};                    // the library's version
+  std::vector<bfs::Result> results{};      // OpenTCA's, and MPI's or those of the combinations of channels
+  std::vector<apps::Channels> channels{};  // these combinations
 
   // Whether no search was found to be wrong.
   bool is_right() const;
@@ -33,9 +32,10 @@ struct BfsReport {
 // Says in words whether the searches are right, and which is not.
 std::string bfs_answer(const bfs::Result& result, bool validated);
 
-void print(const BfsReport& report);
+// Prints what each message costs too, as far as the options ask for it.
+void print(const BfsReport& report, const AppJob& job);
 
-// Appends one line for each result.
-void append_json(const BfsReport& report, const std::string& path);
+// Appends one line for each result, or draws combinations of channels.
+void keep(const BfsReport& report, const AppJob& job);
 
 }  // namespace tca::tool

@@ -5,6 +5,8 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "bfs/exchange.hpp"
@@ -14,10 +16,7 @@
 #include "bfs/roots.hpp"
 #include "bfs/search.hpp"
 #include "bfs/validator.hpp"
-#include "boot/bring_up.hpp"
 #include "cli/output/progress.hpp"
-#include "measure/placement.hpp"
-#include "model/machine/machine.hpp"
 #include "shared/mpi_session.hpp"
 
 namespace tca::tool {
@@ -38,7 +37,33 @@ std::int64_t count(const std::vector<std::uint64_t>& bits) {
                          [](std::int64_t sum, std::uint64_t word) { return sum + std::popcount(word); });
 }
 
+std::vector<ExplainedMessage> explain(const bfs::Exchange& exchange) {
+  std::vector<ExplainedMessage> all;
+  for (const bfs::Message message : bfs::messages)
+    if (const std::string text = exchange.explain(message); !text.empty())
+      all.push_back({std::string(bfs::name_of(message)), text});
+  return all;
+}
+
+// Returns every combination of the messages' channels. Collective.
+std::vector<apps::Channels> all_combinations(World& world, std::span<const bfs::Sending> sendings,
+                                             const apps::Channels& forced) {
+  std::vector<SweptMessage> swept;
+  for (const bfs::Message message : bfs::messages) {
+    const auto sending = std::ranges::find(sendings, message, &bfs::Sending::message);
+    if (sending != sendings.end()) swept.push_back({bfs::name_of(message), sending->bytes()});
+  }
+  return combinations(world, swept, forced);
+}
+
 }  // namespace
+
+std::vector<std::string_view> bfs_messages(const std::string& style) {
+  std::vector<std::string_view> names;
+  for (const bfs::Message message : bfs::messages)
+    if (style == "paper" || message == bfs::Message::out) names.push_back(bfs::name_of(message));
+  return names;
+}
 
 BfsReport solve_bfs(World& world, const BfsOptions& options) {
   const bfs::Problem problem{.scale = options.scale};
@@ -54,26 +79,26 @@ BfsReport solve_bfs(World& world, const BfsOptions& options) {
 
   const auto style = options.style == "packed" ? bfs::Style::packed : bfs::Style::paper;
   const auto search = bfs::make_search(world, graph, style);
-  const auto direct = bfs::direct_exchange(world, search->sendings());
-  const auto mpi = options.compare ? bfs::mpi_exchange(world, search->sendings()) : nullptr;
-  std::vector<bfs::Exchange*> exchanges{direct.get()};
-  if (mpi) exchanges.push_back(mpi.get());
+  const apps::Channels forced(options.channels, bfs_messages(options.style));
+  if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
+  std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
+  exchanges.push_back(bfs::direct_exchange(world, search->sendings(), forced));
+  report.explained = explain(*exchanges.front());
+  for (const apps::Channels& channels : report.channels)
+    exchanges.push_back(bfs::direct_exchange(world, search->sendings(), channels));
+  if (options.compare)
+    if (auto mpi = bfs::mpi_exchange(world, search->sendings())) exchanges.push_back(std::move(mpi));
+  std::vector<bfs::Exchange*> ways;
+  for (const auto& exchange : exchanges) ways.push_back(exchange.get());
   std::optional<bfs::Validator> validator;
   if (options.validate) validator.emplace(world, partition, edges);
   const std::vector<bfs::Vertex> roots = bfs::sample_roots(problem, graph, options.roots);
 
-  const bool is_modelled = options.fabric == "sim";
   report.connected = count(graph.connected);
-  report.world = world.describe();
-  report.placement = is_modelled ? "" : bench::placement(world);
-  report.processors = is_modelled ? 0 : bench::processors_of(bench::places(world));
-  report.fabric = options.fabric;
-  report.model = is_modelled ? net::read_machine(boot::machine_name(options.machine)).title : "";
-  report.explain = direct->explain();
+  report.job = describe_job(world, options);
   report.mpi = apps::mpi_version();
-  report.ranks = world.size();
   report.results =
-      bfs::measure(world, graph, *search, exchanges, roots, validator ? &*validator : nullptr, progress);
+      bfs::measure(world, graph, *search, ways, roots, validator ? &*validator : nullptr, progress);
   return report;
 }
 

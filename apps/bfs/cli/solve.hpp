@@ -2,21 +2,25 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bfs/cli/report.hpp"
-#include "cli/launch/rank_job.hpp"
+#include "bfs/search.hpp"
+#include "shared/cli/job.hpp"
 #include "tca/world.hpp"
 
 namespace tca::tool {
 
-struct BfsOptions : RankJob {
+struct BfsOptions : AppJob {
   int scale = 15;
   std::string style = "packed";
   int roots = 64;
   bool validate = false;
-  bool explain = false;
-  std::string json;
 };
+
+// Returns the names of the messages of this --messages.
+std::vector<std::string_view> bfs_messages(const std::string& style);
 
 // Generates, constructs, searches and measures. Collective.
 BfsReport solve_bfs(World& world, const BfsOptions& options);

@@ -29,26 +29,29 @@ void check_matrix(const cg::Problem& problem, const CgOptions& options, const Gr
     const cg::Share share = cg::share_of(problem, grid, rank);
     needed += cg::bytes_to_make(problem, share.rows, share.columns);
   }
+  if (on_gpus(options)) needed *= 2;  // it is copied into tiles before it goes there
   check_memory(fmt::format("class {} on {} rank{}", problem.name, ranks, ranks == 1 ? "" : "s"), needed,
                boot::needs_mpi(options.fabric) ? ranks : 1);
 }
 
 // Refuses everything that can be wrong, once, before any rank begins.
 void check_job(const CgOptions& options, int ranks) {
-  if (on_gpus(options))
-    refuse("--fabric {}: CG computes on hosts; choose shm, mpi, shm+mpi or sim", options.fabric);
+  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+    refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
+  if (on_gpus(options) && !options.channels.empty())
+    refuse("--channel is for hosts and sim, not for --fabric {}", options.fabric);
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, ranks);
-  check_writable(options.json);
+  check_messages(options, cg_messages(problem, grid), ranks);
   check_matrix(problem, options, grid, ranks);
 }
 
 int run_rank(World& world, const CgOptions& options) {
   const CgReport report = solve_cg(world, options);
   if (world.rank() == 0) {
-    print(report);
-    if (options.explain) fmt::print("\n{}", report.explain);
-    if (!options.json.empty()) append_json(report, options.json);
+    print(report, options);
+    if (options.explain) fmt::print("\n{}", joined(report.explained));
+    keep(report, options);
   }
   return report.verified() ? 0 : 1;
 }
@@ -67,7 +70,9 @@ void add_cg(Subcommands& tca) {
       "cg", "Solves a large sparse system by conjugate gradients on several ranks (NAS Parallel Benchmarks)",
       "tca cg --ranks 2 --class A\n"
       "tca cg --ranks 4 --class S --grid 2x2 --order merged\n"
-      "tca cg --ranks 2 --class S --compare",
+      "tca cg --ranks 2 --class S --compare\n"
+      "tca cg --ranks 2 --class S --grid 1x2 --sweep-channels\n"
+      "tca cg --fabric cuda --ranks 2 --class A --order merged",
       [options] { return cg_command(*options); });
   add_rank_options(app, *options);
   app.add_option("--class", options->name, "Size of the benchmark: S, W, A, B, C or D")
@@ -82,14 +87,21 @@ void add_cg(Subcommands& tca) {
       ->check(one_of({"npb", "merged"}))
       ->capture_default_str();
   app.add_option(
+         "--start", options->start,
+         "What starts the steps on GPUs: the host, a CUDA graph, or one kernel for all of them; auto is the "
+         "kernel where kernels reach every rank, else the graph")
+      ->check(one_of({"auto", "host", "graph", "kernel"}))
+      ->capture_default_str();
+  app.add_option(
          "--runs", options->runs,
          "Number of runs of the benchmark, with --compare each way; as many as fit into a second when not "
          "given, on sim one")
       ->check(between(1, 1'000'000));
-  app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
-  app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
-  app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
-      ->type_name("FILE");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI (on GPUs over NCCL, by a graph) too, in the same job");
+  add_message_options(app, *options);
+  add_json_option(app, *options);
+  add_sweep_options(app, *options);
 }
 
 }  // namespace tca::tool

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "cli/output/compared.hpp"
 #include "cli/output/record.hpp"
@@ -22,8 +22,13 @@ std::string describe_order(const std::string& order) {
 }
 
 std::string describe_grid(const CgReport& report) {
-  if (report.ranks == 1) return "";
+  if (report.job.ranks == 1) return "";
   return report.grid.ends_with("x1") ? ", by rows" : fmt::format(", blocks on a grid of {}", report.grid);
+}
+
+std::string describe_start(const CgReport& report) {
+  if (report.start == "kernel") return "one kernel, which runs all steps";
+  return report.start == "graph" ? "a CUDA graph a step" : "the host, kernel by kernel";
 }
 
 void print_row(const std::string& name, const cg::Result& result, const cg::Problem& problem) {
@@ -31,30 +36,23 @@ void print_row(const std::string& name, const cg::Result& result, const cg::Prob
              result.mops(problem));
 }
 
-void print_messages(const std::string& name, const CgReport& report, const cg::Result& result) {
-  if (result.messages.empty()) return;
-  fmt::print("\n{:<10}{:>14}{:>14}{:>12}{:>14}{:>10}\n", name, "bytes", "an iteration", "us", "waiting us",
-             "share");
-  const double iteration = median(result.samples_us);
-  for (std::size_t i = 0; i < result.messages.size(); ++i) {
-    const cg::MessageCost& cost = result.messages[i];
-    fmt::print("{:<10}{:>14}{:>14.0f}{:>12.2f}{:>14.2f}{:>8.0f} %\n", cg::name_of(cost.message),
-               report.message_bytes[i], cost.count, cost.us, cost.waiting_us,
-               100 * cost.count * cost.us / iteration);
-  }
+bool is_compared(const CgReport& report) { return report.results.size() > 1 && report.channels.empty(); }
+
+MessageTable table_of(const std::string& who, const cg::Result& result) {
+  return {.who = who, .step = "an iteration", .step_us = median(result.samples_us), .costs = result.messages};
 }
 
-nlohmann::ordered_json messages_of(const CgReport& report, const cg::Result& result) {
-  auto all = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < result.messages.size(); ++i) {
-    const cg::MessageCost& cost = result.messages[i];
-    all.push_back({{"name", cg::name_of(cost.message)},
-                   {"bytes", report.message_bytes[i]},
-                   {"count", cost.count},
-                   {"median_us", rounded(cost.us)},
-                   {"waiting_us", rounded(cost.waiting_us)}});
+SweepReport sweep_of(const CgReport& report) {
+  SweepReport sweep{.step = "iteration us",
+                    .figure = "Mop/s",
+                    .own_us = median(report.results.front().samples_us),
+                    .own = report.explained};
+  for (const ExplainedMessage& message : report.explained) sweep.names.push_back(message.name);
+  for (std::size_t i = 0; i < report.channels.size(); ++i) {
+    const cg::Result& result = report.results[i + 1];
+    sweep.tried.push_back({report.channels[i], median(result.samples_us), result.mops(report.problem)});
   }
-  return all;
+  return sweep;
 }
 
 std::optional<bench::Spread> ratio(const CgReport& report) {
@@ -77,67 +75,100 @@ std::string cg_answer(const cg::Result& result, const cg::Problem& problem) {
                      found.zeta, found.published, found.error());
 }
 
-void print(const CgReport& report) {
+void print(const CgReport& report, const AppJob& job) {
   const cg::Problem& problem = report.problem;
   const cg::Result& own = report.results.front();
   fmt::print("CG class {}: {} rows, {} elements, {} rank{}{}, {}\n", problem.name, problem.n, report.nonzeros,
-             report.ranks, report.ranks == 1 ? "" : "s", describe_grid(report), describe_order(report.order));
-  fmt::print("machine   {}\n", report.model.empty() ? hardware() : "a model of " + report.model);
-  if (!report.placement.empty()) fmt::print("ranks     {}\n", report.placement);
-  fmt::print("versions  {}\n", versions_in_words(report.results.size() > 1 ? report.mpi : ""));
-  fmt::print("world     {}\n", report.world);
+             report.job.ranks, report.job.ranks == 1 ? "" : "s", describe_grid(report),
+             describe_order(report.order));
+  const std::string& peer = report.peer.name;
+  if (!report.gpus.empty())
+    fmt::print("GPUs      {}\nstarted   by {}\n", report.gpus, describe_start(report));
+  print_job(report.job, is_compared(report) && peer == "MPI" ? report.peer.version : "");
   fmt::print("zeta      {:.13f} after {} steps of {} iterations, the last with a residual of {:.2e}\n",
              own.last.zeta, problem.steps, cg::inner_iterations, own.last.residual);
   fmt::print("answer    {}\n", cg_answer(own, problem));
-  if (report.results.size() > 1) fmt::print("by MPI    {}\n", cg_answer(report.results[1], problem));
+  if (is_compared(report)) fmt::print("by {:<7}{}\n", peer, cg_answer(report.results[1], problem));
   fmt::print("\n{:<10}{:>14}{:>14}{:>12}\n", "", "iteration us", "seconds", "Mop/s");
   print_row("OpenTCA", own, problem);
-  if (report.results.size() > 1) print_row("MPI", report.results[1], problem);
+  if (is_compared(report)) print_row(peer, report.results[1], problem);
   fmt::print(
-      "Medians over the steps, of a step's time by its iterations, and over {} run{}, each of the slowest "
-      "rank.\n",
+      "Medians over the {}, of {} time by its iterations, and over {} run{}, each of the slowest rank.\n",
+      report.gpus.empty() ? "steps" : "runs", report.gpus.empty() ? "a step's" : "a run's",
       own.seconds.size(), own.seconds.size() == 1 ? "" : "s");
-  if (report.results.size() > 1)
+  if (is_compared(report))
     fmt::print("\niterating       {}\n",
-               compared("MPI", median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
-  print_messages("OpenTCA", report, own);
-  if (report.results.size() > 1) print_messages("MPI", report, report.results[1]);
-  if (report.processors > 0 && report.ranks > report.processors)
-    fmt::print("\n{} ranks share {} processor{} and mostly wait for their turn; --ranks {} says more.\n",
-               report.ranks, report.processors, report.processors == 1 ? "" : "s", report.processors);
+               compared(peer, median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
+  print_messages(table_of("OpenTCA", own), report.explained, job);
+  if (is_compared(report)) print_messages(table_of(peer, report.results[1]));
+  if (!report.channels.empty()) print(sweep_of(report));
+  print_crowding(report.job);
 }
 
-void append_json(const CgReport& report, const std::string& path) {
-  for (std::size_t which = 0; which < report.results.size(); ++which) {
-    const cg::Result& result = report.results[which];
-    const cg::Verification found = verification(result, report.problem);
-    const bool mpi = which == 1;
-    Record record{.bench = "npb_cg",
-                  .fabric = mpi ? "mpi" : report.fabric,
-                  .protocol = mpi ? "persistent" : protocols_in(report.explain),
-                  .peer = mpi ? std::optional<std::string>("mpi") : std::nullopt,
-                  .layout = "grid " + report.grid,
-                  .ranks = report.ranks,
-                  .n = report.problem.n,
-                  .bytes = report.bytes,
-                  .samples_us = result.samples_us,
-                  .mpi_version = mpi ? report.mpi : "",
-                  .model = report.model};
-    record.extra = {{"class", report.problem.name},
-                    {"order", report.order},
-                    {"nonzeros", report.nonzeros},
-                    {"zeta", found.zeta},
-                    {"zeta_error", rounded(found.error())},
-                    {"verified", found.verified()},
-                    {"residual", result.last.residual},
-                    {"runs", result.seconds.size()},
-                    {"seconds", rounded(median(result.seconds))},
-                    {"mops", std::round(result.mops(report.problem))},
-                    {"messages", messages_of(report, result)}};
-    if (!report.placement.empty()) record.extra["placement"] = report.placement;
-    if (mpi) add_ratio("ratio", ratio(report), record);
-    append_line(path, record.line());
+namespace {
+
+Record record_of(const CgReport& report, const cg::Result& result) {
+  const cg::Verification found = verification(result, report.problem);
+  Record record{.bench = "npb_cg",
+                .fabric = report.job.fabric,
+                .protocol = protocols_in(joined(report.explained)),
+                .start = report.start,
+                .layout = "grid " + report.grid,
+                .ranks = report.job.ranks,
+                .n = report.problem.n,
+                .bytes = report.bytes,
+                .samples_us = result.samples_us,
+                .gpus = report.gpus,
+                .model = report.job.model,
+                .libraries = report.libraries};
+  record.extra = {{"class", report.problem.name},
+                  {"order", report.order},
+                  {"nonzeros", report.nonzeros},
+                  {"zeta", found.zeta},
+                  {"zeta_error", rounded(found.error())},
+                  {"verified", found.verified()},
+                  {"residual", result.last.residual},
+                  {"runs", result.seconds.size()},
+                  {"seconds", rounded(median(result.seconds))},
+                  {"mops", std::round(result.mops(report.problem))},
+                  {"messages", json_of(result.messages)}};
+  if (!report.job.placement.empty()) record.extra["placement"] = report.job.placement;
+  return record;
+}
+
+std::string line_of_peer(const CgReport& report) {
+  Record record = record_of(report, report.results[1]);
+  const bool mpi = report.peer.name == "MPI";
+  record.fabric = mpi ? "mpi" : "nccl";
+  record.protocol = mpi ? "persistent" : "collectives";
+  record.peer = record.fabric;
+  if (mpi) {
+    record.mpi_version = report.peer.version;
+  } else {
+    record.start = "graph";
+    record.libraries["nccl"] = report.peer.version;
   }
+  add_ratio("ratio", ratio(report), record);
+  return record.line();
+}
+
+}  // namespace
+
+void keep(const CgReport& report, const AppJob& job) {
+  std::vector<std::string> lines;
+  const SweepReport sweep = sweep_of(report);
+  for (std::size_t i = 0; i < report.channels.size(); ++i) {
+    Record record = record_of(report, report.results[i + 1]);
+    add_channels(sweep, sweep.tried[i], record);
+    lines.push_back(record.line());
+  }
+  if (report.channels.empty()) {
+    Record record = record_of(report, report.results.front());
+    record.extra["messages"] = json_of(report.results.front().messages, report.explained);
+    lines.push_back(record.line());
+  }
+  if (is_compared(report)) lines.push_back(line_of_peer(report));
+  keep_lines(job, lines);
 }
 
 }  // namespace tca::tool

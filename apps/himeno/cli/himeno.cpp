@@ -45,7 +45,7 @@ void check_job(const HimenoOptions& options, int ranks) {
   if (options.compare && options.iterations == 1)
     refuse("--compare needs at least 2 iterations, one for each side");
   check_distinct({{"--trace", options.trace}, {"--json", options.json}});
-  check_writable(options.json);
+  check_messages(options, himeno_messages(options), ranks);
   check_writable(options.trace);
   check_arrays(problem, options, ranks);
 }
@@ -54,8 +54,8 @@ int run_rank(World& world, const HimenoOptions& options) {
   const HimenoReport report = solve_himeno(world, options);
   if (!options.trace.empty()) world.write_trace(options.trace);
   if (world.rank() == 0) {
-    print(report);
-    if (options.explain) fmt::print("\n{}", report.explain);
+    print(report, options);
+    if (options.explain) fmt::print("\n{}", joined(report.explained));
     if (!options.json.empty()) append_json(report, options.json);
   }
   return report.check && !report.check->agrees() ? 1 : 0;
@@ -102,9 +102,8 @@ void add_himeno(Subcommands& tca) {
   app.add_flag("--no-check", options->no_check, "Skip the check against the serial code");
   app.add_flag("--compare", options->compare,
                "Measure the same over MPI (on GPUs over NCCL) too, in the same job");
-  app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
-  app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
-      ->type_name("FILE");
+  add_message_options(app, *options);
+  add_json_option(app, *options);
   app.add_option("--trace", options->trace,
                  "Write a timeline for ui.perfetto.dev to this file; 200 iterations, on sim 10, unless "
                  "--iterations is given")

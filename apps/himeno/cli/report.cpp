@@ -91,7 +91,7 @@ void print_comparison(const HimenoReport& report) {
   const Result &own = report.results[0], &peer = report.results[1];
   const std::string& name = report.peer.name;
   fmt::print("\n");
-  if (!on_device(own) && report.ranks > 1)
+  if (!on_device(own) && report.job.ranks > 1)
     fmt::print("communicating   {}\n",
                compared(name, own.communication_us, peer.communication_us, communication_ratio(report)));
   fmt::print("iterating       {}\n",
@@ -118,9 +118,6 @@ void print_table(const HimenoReport& report) {
         "its computing: exchange and reduction together.\n");
   }
   if (report.results.size() > 1) print_comparison(report);
-  if (report.processors > 0 && report.ranks > report.processors)
-    fmt::print("\n{} ranks share {} processor{} and mostly wait for their turn; --ranks {} says more.\n",
-               report.ranks, report.processors, report.processors == 1 ? "" : "s", report.processors);
 }
 
 // Adds the phases of an iteration. On a GPU the host does not see them.
@@ -134,27 +131,28 @@ void add_phases(const Result& result, Record& record) {
 
 }  // namespace
 
-void print(const HimenoReport& report) {
+void print(const HimenoReport& report, const AppJob& job) {
   double seconds = 0;
   for (const Result& result : report.results) seconds += result.seconds;
   const Result& own = report.results.front();
   const std::string cells = himeno::describe(report.extents);
   fmt::print("Himeno{}: {} cells, {} rank{}, grid {}, {}, {}\n",
-             report.size == cells ? "" : " " + report.size, cells, report.ranks, report.ranks == 1 ? "" : "s",
-             report.grid, report.overlap ? "overlapped" : "not overlapped",
+             report.size == cells ? "" : " " + report.size, cells, report.job.ranks,
+             report.job.ranks == 1 ? "" : "s", report.grid, report.overlap ? "overlapped" : "not overlapped",
              report.guarded ? "guarded" : "unguarded");
   if (!report.gpus.empty()) fmt::print("started   by {}\n", describe_start(report));
-  fmt::print("machine   {}\n", report.model.empty() ? hardware() : "a model of " + report.model);
-  if (!report.placement.empty()) fmt::print("ranks     {}\n", report.placement);
-  fmt::print("versions  {}\n", versions_in_words(peer_version(report)));
-  fmt::print("world     {}\n", report.world);
-  fmt::print("channels  {}\n", describe_channels(report.explain));
+  print_job(report.job, peer_version(report));
+  fmt::print("channels  {}\n", describe_channels(report.explained.front().text));
   fmt::print("moved     {} an iteration, at most {} by one rank\n", in_bytes(own.bytes_total),
              in_bytes(own.bytes_max));
   fmt::print("residual  {:.6e} after {} iterations ({:.2f} s)\n", report.residual, report.iterations,
              seconds);
   fmt::print("answer    {}\n\n", answer(report));
   print_table(report);
+  const MessageTable table{
+      .who = "OpenTCA", .step = "an iteration", .step_us = own.median.total_us, .costs = report.messages};
+  print_messages(table, report.explained, job);
+  print_crowding(report.job);
 }
 
 void append_json(const HimenoReport& report, const std::string& path) {
@@ -164,16 +162,16 @@ void append_json(const HimenoReport& report, const std::string& path) {
     Record record{.bench = "himeno",
                   .fabric = mpi    ? "mpi"
                             : nccl ? "nccl"
-                                   : report.fabric,
+                                   : report.job.fabric,
                   .protocol = mpi    ? "persistent"
                               : nccl ? "packed"
-                                     : protocols_in(report.explain),
+                                     : protocols_in(report.explained.front().text),
                   .start = nccl ? "graph" : report.start,
                   .peer = mpi    ? std::optional<std::string>("mpi")
                           : nccl ? std::optional<std::string>("nccl")
                                  : std::nullopt,
                   .layout = "halo " + report.grid,
-                  .ranks = report.ranks,
+                  .ranks = report.job.ranks,
                   .n = report.extents[0],
                   .bytes = result.bytes_total,
                   .samples_us = result.samples_us,
@@ -188,15 +186,17 @@ void append_json(const HimenoReport& report, const std::string& path) {
                     {"residual", report.residual},
                     {"bytes_max", result.bytes_max}};
     if (!on_device(result)) add_phases(result, record);
-    if (!report.placement.empty()) record.extra["placement"] = report.placement;
+    if (!report.job.placement.empty()) record.extra["placement"] = report.job.placement;
     if (which == 1) {
       add_ratio("ratio", iteration_ratio(report), record);
       if (!on_device(result)) add_ratio("communication_ratio", communication_ratio(report), record);
     }
     record.gpus = report.gpus;
-    record.model = report.model;
+    record.model = report.job.model;
     record.libraries = report.libraries;
     if (nccl) record.libraries["nccl"] = report.peer.version;
+    if (which == 0 && !report.messages.empty())
+      record.extra["messages"] = json_of(report.messages, report.explained);
     if (report.check) {
       record.extra["serial_residual"] = report.check->residual;
       record.extra["agrees"] = report.check->agrees();

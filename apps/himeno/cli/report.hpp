@@ -9,6 +9,8 @@
 #include "himeno/check.hpp"
 #include "himeno/measure.hpp"
 #include "himeno/problem.hpp"
+#include "shared/cli/job.hpp"
+#include "shared/cli/messages.hpp"
 
 namespace tca::tool {
 
@@ -28,30 +30,26 @@ struct HimenoReport {
   std::string size;
   himeno::Extents extents;
   std::string grid;
-  std::string world;        // from World::describe()
-  std::string placement{};  // from bench::placement(); empty on sim
-  int processors = 0;       // that the ranks have between them; 0 where they need none of their own
-  std::string gpus{};       // as Record::gpus; empty on the host
+  JobReport job = {};
+  std::string gpus{};                                                   // as Record::gpus; empty on the host
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
-  std::string fabric = "shm";
-  std::string model{};  // as Record::model; empty where time is real
   std::string start = "host";
-  bool start_was_chosen = false;  // by the size, the GPUs' memory and where the ranks are
-  bool across = false;            // on GPUs: the ranks are in several sub-clusters
-  std::string explain{};          // from Chain::explain()
+  bool start_was_chosen = false;              // by the size, the GPUs' memory and where the ranks are
+  bool across = false;                        // on GPUs: the ranks are in several sub-clusters
+  std::vector<ExplainedMessage> explained{};  // the halo first
   HimenoPeer peer{};
-  int ranks = 1;
   bool overlap = true;
   bool guarded = true;
   double residual = 0;
-  std::int64_t iterations = 0;            // including the rehearsal
-  std::vector<himeno::Result> results{};  // OpenTCA's, then the peer's
+  std::int64_t iterations = 0;                // including the rehearsal, and those that time the messages
+  std::vector<himeno::Result> results{};      // OpenTCA's, then the peer's
+  std::vector<apps::MessageCost> messages{};  // OpenTCA's, as far as they are asked for
   std::vector<HimenoAlone> alone{};
   std::optional<himeno::Check> check{};
   std::int64_t checked_iterations = 0;  // number of iterations after which the check was made
 };
 
-void print(const HimenoReport& report);
+void print(const HimenoReport& report, const AppJob& job);
 
 // Appends one line for each result.
 void append_json(const HimenoReport& report, const std::string& path);

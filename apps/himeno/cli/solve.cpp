@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "boot/bring_up.hpp"
 #include "cli/options/extents.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
@@ -16,8 +15,6 @@
 #include "himeno/exchange.hpp"
 #include "himeno/measure.hpp"
 #include "himeno/solver.hpp"
-#include "measure/placement.hpp"
-#include "model/machine/machine.hpp"
 #include "shared/mpi_session.hpp"
 #include "tca/error.hpp"
 #ifdef OPENTCA_HIMENO_ON_GPUS
@@ -51,6 +48,7 @@ struct Job {
   const himeno::Problem& problem;
   const Grid& grid;
   const himeno::Progress& progress;
+  apps::Channels channels;
 };
 
 void take_check(HimenoReport& report, const Job& job, const himeno::Solution& solution) {
@@ -65,17 +63,18 @@ void take(HimenoReport& report, const himeno::Solution& solution) {
 }
 
 void solve_on_host(const Job& job, HimenoReport& report) {
-  const auto& [world, options, problem, grid, progress] = job;
+  const auto& [world, options, problem, grid, progress, channels] = job;
   himeno::Solver solver(world, problem, grid, !options.trace.empty());
   const auto direct =
-      himeno::direct_exchange(world, grid, solver.share(), solver.pressure(), !options.unguarded);
+      himeno::direct_exchange(world, grid, solver.share(), solver.pressure(), !options.unguarded, channels);
   const auto mpi =
       options.compare ? himeno::mpi_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
   std::vector<himeno::Exchange*> exchanges{direct.get()};
   if (mpi) exchanges.push_back(mpi.get());
-  report.explain = direct->explain();
+  report.explained = {{"HALO", direct->explain()}, {"SUM", direct->explain_sum()}};
   report.peer = {"MPI", apps::mpi_version()};
   report.results = himeno::measure(world, problem, solver, exchanges, plan_for(options), progress);
+  if (options.explain) report.messages = himeno::time_messages(world, solver, *direct);
   take(report, solver);
   take_check(report, job, solver);
   if (mpi) report.alone = measure_alone(world, solver, grid, *direct, *mpi, !options.unguarded);
@@ -84,10 +83,10 @@ void solve_on_host(const Job& job, HimenoReport& report) {
 #ifdef OPENTCA_HIMENO_ON_GPUS
 // NCCL's iterations are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
 void solve_on_gpus(const Job& job, HimenoReport& report) {
-  const auto& [world, options, problem, grid, progress] = job;
+  const auto& [world, options, problem, grid, progress, channels] = job;
   himeno::GpuSolver solver(world, problem, grid, !options.no_overlap);
-  const auto direct =
-      himeno::direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), !options.unguarded);
+  const auto direct = himeno::direct_gpu_exchange(world, grid, solver.share(), solver.pressure(),
+                                                  !options.unguarded, channels);
   const auto nccl =
       options.compare ? himeno::nccl_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
   if (options.compare && !nccl && world.rank() == 0)
@@ -102,7 +101,7 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   const auto theirs = nccl ? himeno::gpu_way(world, solver, *nccl, himeno::Start::graph) : nullptr;
   std::vector<himeno::Way*> ways{own.get()};
   if (theirs) ways.push_back(theirs.get());
-  report.explain = direct->explain();
+  report.explained = {{"HALO", direct->explain()}};
   report.peer = {"NCCL", apps::nccl_version()};
   const bench::gpu::Machine machine = bench::gpu::machine(world);
   report.gpus = machine.describe();
@@ -137,25 +136,22 @@ Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& probl
   return grid;
 }
 
+std::span<const std::string_view> himeno_messages(const HimenoOptions& options) {
+  return std::span(himeno::messages).first(on_gpus(options) ? 1 : himeno::messages.size());
+}
+
 HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
   const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
   const Grid grid = make_himeno_grid(options, problem, world.size());
   Bars bars;
   const himeno::Progress progress = bars.shown_by(world.rank());
-  HimenoReport report{
-      .size = himeno::name_of(problem.extents),
-      .extents = problem.extents,
-      .grid = grid.describe(),
-      .world = world.describe(),
-      .placement = options.fabric == "sim" ? "" : bench::placement(world),
-      .processors =
-          options.fabric == "sim" || on_gpus(options) ? 0 : bench::processors_of(bench::places(world)),
-      .fabric = options.fabric,
-      .model = options.fabric == "sim" ? net::read_machine(boot::machine_name(options.machine)).title : "",
-      .ranks = world.size(),
-      .overlap = !options.no_overlap,
-      .guarded = !options.unguarded};
-  const Job job{world, options, problem, grid, progress};
+  HimenoReport report{.size = himeno::name_of(problem.extents),
+                      .extents = problem.extents,
+                      .grid = grid.describe(),
+                      .job = describe_job(world, options),
+                      .overlap = !options.no_overlap,
+                      .guarded = !options.unguarded};
+  const Job job{world, options, problem, grid, progress, {options.channels, himeno_messages(options)}};
   if (on_gpus(options)) {
     solve_on_gpus(job, report);
   } else {

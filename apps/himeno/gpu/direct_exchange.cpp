@@ -13,9 +13,9 @@ namespace {
 class DirectGpuExchange : public GpuExchange {
  public:
   DirectGpuExchange(World& world, const Grid& grid, const Share& share, const Pressure& pressure,
-                    bool guarded)
-      : halos_{committed_halo(world, "pressure 0", grid, share, pressure[0], guarded),
-               committed_halo(world, "pressure 1", grid, share, pressure[1], guarded)},
+                    bool guarded, const std::string& channel)
+      : halos_{committed_halo(world, "pressure 0", grid, share, pressure[0], guarded, channel),
+               committed_halo(world, "pressure 1", grid, share, pressure[1], guarded, channel)},
         sum_(world, "residual", 1) {
     if (const Team* team = sum_.team())
       partners_.emplace(Partners{{halos_[0].device(), halos_[1].device()}, team->device()});
@@ -41,8 +41,9 @@ class DirectGpuExchange : public GpuExchange {
 }  // namespace
 
 std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Grid& grid, const Share& share,
-                                                 const Pressure& pressure, bool guarded) {
-  return std::make_unique<DirectGpuExchange>(world, grid, share, pressure, guarded);
+                                                 const Pressure& pressure, bool guarded,
+                                                 const apps::Channels& channels) {
+  return std::make_unique<DirectGpuExchange>(world, grid, share, pressure, guarded, channels.of("HALO"));
 }
 
 }  // namespace tca::himeno

@@ -36,9 +36,11 @@ class GpuExchange {
   virtual std::string explain() const = 0;
 };
 
-// Makes the exchange of direct_exchange() for a world of GPUs.
+// Makes the exchange of direct_exchange() for a world of GPUs. A channel may be forced for the halos; the sum has
+// kernels of its own.
 std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Grid& grid, const Share& share,
-                                                 const Pressure& pressure, bool guarded);
+                                                 const Pressure& pressure, bool guarded,
+                                                 const apps::Channels& channels = {});
 
 // Collective; to be called before the first iteration. Makes an exchange that sends the same messages by
 // NCCL: one kernel packs them, one group sends them, and one kernel unpacks them, all of it in `start`, so

@@ -14,6 +14,7 @@
 #include "measure/agree.hpp"
 #include "qcd/random.hpp"
 #include "qcd/spinor.hpp"
+#include "shared/cli/messages.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -68,6 +69,46 @@ struct Side {
   std::unique_ptr<qcd::Inverter> inverter;
 };
 
+// A step, in which the halo is exchanged `hops` times, and its messages.
+struct QcdMessages {
+  const char* step;
+  double step_us;
+  int hops;
+  std::int64_t bytes;       // of the halo in a step
+  std::string faces, sums;  // their explain(); no sums: empty
+  int numbers;              // of a sum
+};
+
+// Prints a line for each message, if asked for. `each` has the times of steps on this rank. Collective.
+void explain_messages(World& world, const QcdOptions& options, const QcdMessages& messages,
+                      const std::vector<qcd::Times>& each) {
+  if (!options.explain) return;
+  constexpr int sums_a_step = 2;
+  std::vector<double> faces, sums;
+  for (const qcd::Times& one : each) {
+    faces.push_back(one.wait_us / messages.hops);
+    sums.push_back(one.sums_us / sums_a_step);
+  }
+  MessageTable table{.who = "OpenTCA", .step = messages.step, .step_us = messages.step_us};
+  std::vector<ExplainedMessage> explained{{"FACES", messages.faces}};
+  const auto steps = static_cast<double>(each.size());
+  if (world.size() > 1 && !each.empty()) {
+    table.costs.push_back(
+        apps::cost_of(world, "FACES", messages.bytes / messages.hops, faces, steps / messages.hops));
+    if (!messages.sums.empty()) {
+      const auto bytes = messages.numbers * static_cast<std::int64_t>(sizeof(double));
+      table.costs.push_back(apps::cost_of(world, "SUMS", bytes, sums, steps / sums_a_step));
+      explained.push_back({"SUMS", messages.sums});
+    }
+  }
+  if (world.rank() != 0) return;
+  print_messages(table, explained, options);
+  fmt::print("\n{}", joined(explained));
+}
+
+// How often an application of the operator exchanges the halo.
+int hops_of(const QcdOptions& options) { return is_staggered(options) || options.no_even_odd ? 1 : 2; }
+
 // Applies an operator in batches.
 template <class T>
 struct Applied {
@@ -88,6 +129,16 @@ struct Applied {
       d->apply(in, out, n % 2 == 1);
       samples.push_back(qcd::now_us(d->world()) - before);
     }
+  }
+  // Returns the times of each of some further applications.
+  std::vector<qcd::Times> timed(int count) {
+    std::vector<qcd::Times> each;
+    for (int n = 0; n < count; ++n) {
+      const double before = d->times().wait_us;
+      d->apply(in, out, n % 2 == 1);
+      each.push_back({.wait_us = d->times().wait_us - before});
+    }
+    return each;
   }
 
   std::unique_ptr<qcd::Operator<T>> d;
@@ -122,11 +173,20 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
     paces.push_back(pace_of(world, d.times(), std::move(side->samples), flops, d.bytes()));
   }
   if (peer) paces[1].peer = "mpi";
-  if (world.rank() != 0) return;
-  print_dslash(setting, paces[0]);
-  if (peer) print_peer(paces[0], paces[1], "apply", false);
-  if (options.explain) fmt::print("\n{}", sides[0]->d->explain());
-  if (options.json.empty()) return;
+  if (world.rank() == 0) {
+    print_dslash(setting, paces[0]);
+    if (peer) print_peer(paces[0], paces[1], "apply", false);
+  }
+  const QcdMessages messages{.step = "an apply",
+                             .step_us = paces[0].median_us,
+                             .hops = hops_of(options),
+                             .bytes = sides[0]->d->bytes(),
+                             .faces = sides[0]->d->explain(),
+                             .sums = {},
+                             .numbers = 0};
+  explain_messages(world, options, messages,
+                   options.explain ? sides[0]->timed(batch) : std::vector<qcd::Times>());
+  if (world.rank() != 0 || options.json.empty()) return;
   for (std::size_t n = 0; n < paces.size(); ++n) append_dslash(setting, paces[n], sides[n]->d->explain());
 }
 
@@ -173,6 +233,7 @@ bool measure_inversion(World& world, const qcd::Gauge& gauge, const QcdSetting& 
     const qcd::Field<double> source = random_qcd_source(gauge.lattice(), sides[0].inverter->shape(),
                                                         options.seed, static_cast<std::uint64_t>(n));
     std::vector<QcdPace> paces;
+    std::vector<qcd::Times> each;
     for (const Side& side : sides) {
       qcd::Field<double> x(source.size());
       progress.begin();
@@ -181,14 +242,23 @@ bool measure_inversion(World& world, const qcd::Gauge& gauge, const QcdSetting& 
       paces.push_back(pace_of(world, inversion.solution.times, inversion.solution.iteration_us,
                               inversion.flops, side.inverter->bytes()));
       paces.back().peer = side.peer;
+      if (!side.peer) each = inversion.solution.each;
       converged = converged && inversion.solution.converged;
       if (!first) continue;
       if (!side.peer) print_inversion(setting, inversion, paces.back());
       if (!options.json.empty()) append_inversion(setting, inversion, paces.back(), side.inverter->explain());
     }
-    if (!first) continue;
-    if (paces.size() > 1) print_peer(paces[0], paces[1], "iteration", true);
-    if (options.explain && n == 0) fmt::print("\n{}", sides[0].inverter->explain());
+    if (first && paces.size() > 1) print_peer(paces[0], paces[1], "iteration", true);
+    if (n > 0) continue;
+    const qcd::Inverter& own = *sides[0].inverter;
+    const QcdMessages messages{.step = "an iteration",
+                               .step_us = paces[0].median_us,
+                               .hops = 2 * hops_of(options),
+                               .bytes = own.bytes(),
+                               .faces = own.explain(),
+                               .sums = own.explain_sums(),
+                               .numbers = qcd::numbers_in_a_sum(how)};
+    explain_messages(world, options, messages, each);
   }
   return converged;
 }

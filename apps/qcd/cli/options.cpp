@@ -8,6 +8,7 @@
 #include "cli/options/extents.hpp"
 #include "cli/options/refuse.hpp"
 #include "qcd/files/configuration.hpp"
+#include "shared/channels.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -43,6 +44,11 @@ Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int r
   return grid;
 }
 
+std::vector<std::string_view> qcd_messages(const QcdOptions& options) {
+  if (options.action == "dslash") return {"FACES"};
+  return {"FACES", "SUMS"};
+}
+
 qcd::InverterOptions inverter_options(const QcdOptions& options) {
   qcd::InverterOptions how;
   how.wilson = {.kappa = options.kappa,
@@ -60,6 +66,10 @@ qcd::InverterOptions inverter_options(const QcdOptions& options) {
   how.precision = options.precision == "single"  ? qcd::Precision::single_only
                   : options.precision == "mixed" ? qcd::Precision::mixed
                                                  : qcd::Precision::double_only;
+  const apps::Channels channels(options.channels, qcd_messages(options));
+  how.wilson.channel = channels.of("FACES");
+  if (how.staggered) how.staggered->channel = how.wilson.channel;
+  how.sums_channel = channels.of("SUMS");
   how.solve = {.tolerance = options.tolerance, .max_iterations = options.max_iterations};
   if (options.action == "dslash") how.solve.tolerance = 1;  // nothing is solved
   return how;

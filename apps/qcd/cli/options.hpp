@@ -4,15 +4,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "cli/launch/rank_job.hpp"
 #include "qcd/lattice.hpp"
 #include "qcd/solver/inverter.hpp"
+#include "shared/cli/job.hpp"
 #include "tca/grid.hpp"
 
 namespace tca::tool {
 
-struct QcdOptions : RankJob {
+struct QcdOptions : AppJob {
   std::string action;  // generate, invert, dslash, plaquette or pion
   std::string lattice = "8";
   bool small = false;
@@ -43,9 +45,10 @@ struct QcdOptions : RankJob {
   std::string time = "antiperiodic";
   bool no_even_odd = false;
   double seconds = 2;
-  bool explain = false;
-  std::string json;
 };
+
+// Returns the names of the messages of what is to be done, on hosts.
+std::vector<std::string_view> qcd_messages(const QcdOptions& options);
 
 // Returns the extents of the file, if one is given, otherwise of --lattice. Throws Error{invalid_argument}
 // for extents that cannot be read, and what qcd::inspect_configuration throws.

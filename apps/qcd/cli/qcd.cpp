@@ -64,7 +64,9 @@ void check_job(const QcdOptions& options, int ranks) {
   // --output may name the same file as --config: the new links may replace those that they come from.
   check_distinct({{"--config", options.config}, {"--json", options.json}});
   check_distinct({{"--output", options.output}, {"--json", options.json}});
-  check_writable(options.json);
+  if (on_gpus(options) && !options.channels.empty())
+    refuse("--channel is for hosts and sim; on --fabric {} kernels carry the halo", options.fabric);
+  check_messages(options, qcd_messages(options), ranks);
   check_replaceable(options.output, qcd::unfinished(0));
 }
 
@@ -99,8 +101,7 @@ void add_common(CLI::App& app, QcdOptions& options) {
   app.add_option("--seed", options.seed, "Seed of all random numbers")
       ->check(between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
-  app.add_option("--json", options.json, "Append the result, as one line of JSON, to this file")
-      ->type_name("FILE");
+  add_json_option(app, options);
 }
 
 void add_operator(CLI::App& app, QcdOptions& options) {
@@ -206,7 +207,7 @@ void add_qcd(Subcommands& tca) {
       ->check(between(0.001, 1e6))
       ->capture_default_str();
   for (CLI::App* one : {&invert, &dslash}) {
-    one->add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
+    add_message_options(*one, *options);
     one->add_flag(
         "--compare", options->compare,
         "Measure the same over MPI too, in the same job (on GPUs over NCCL, and over MPI by way of the "

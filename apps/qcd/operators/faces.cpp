@@ -17,7 +17,7 @@ Range slots_of(const Face& face, Sites sites) {
 
 template <class T>
 Faces<T>::Faces(World& world, const Lattice& lattice, const std::string& name, int reals, bool by_parity,
-                const Peer* peer)
+                const Peer* peer, const std::string& channel)
     : lattice_(lattice),
       reals_(reals),
       window_(world.window<T>(2 * lattice.slots() * reals, "half spinors")),
@@ -25,26 +25,26 @@ Faces<T>::Faces(World& world, const Lattice& lattice, const std::string& name, i
   if (by_parity) lattice.require_even();
   if (lattice.faces().empty()) return;
   if (by_parity) {
-    connect(world, name + " even", Sites::even);
-    connect(world, name + " odd", Sites::odd);
+    connect(world, name + " even", Sites::even, channel);
+    connect(world, name + " odd", Sites::odd, channel);
   } else {
-    connect(world, name, Sites::all);
+    connect(world, name, Sites::all, channel);
   }
 }
 
 template <class T>
-void Faces<T>::connect(World& world, const std::string& name, Sites sent) {
+void Faces<T>::connect(World& world, const std::string& name, Sites sent, const std::string& channel) {
   const auto which = static_cast<std::size_t>(sent);
   if (peer_ != nullptr) {
     exchanges_[which] = make_exchange(sent);
   } else {
-    chains_[which] = make_chain(world, name, sent);
+    chains_[which] = make_chain(world, name, sent, channel);
   }
 }
 
 template <class T>
-Chain Faces<T>::make_chain(World& world, const std::string& name, Sites sent) {
-  Chain chain = world.chain(name);
+Chain Faces<T>::make_chain(World& world, const std::string& name, Sites sent, const std::string& channel) {
+  Chain chain = world.chain(name, {.channel = channel});
   for (const Face& face : lattice_.faces()) {
     const Range slots = slots_of(face, sent);
     const std::int64_t target = lattice_.slots() + face.to + (slots.begin - face.slots.begin);

@@ -25,9 +25,9 @@ class Faces {
   // of each parity, which carries half of each face and requires even local extents. Otherwise there is one
   // chain for all sites. The chains are guarded, because a rank may start the next step while its neighbour
   // still reads the ghosts of this one. With a peer, which must outlive this object, the peer's messages
-  // carry the same bytes.
+  // carry the same bytes. `channel` is forced for the chains, as ChainOptions::channel.
   Faces(World& world, const Lattice& lattice, const std::string& name, int reals, bool by_parity,
-        const Peer* peer = nullptr);
+        const Peer* peer = nullptr, const std::string& channel = {});
 
   // `outgoing` is where the caller writes the sites of a face, slot by slot, before `start`. `ghosts` is
   // where it finds what arrived, after `wait`.
@@ -45,8 +45,8 @@ class Faces {
   std::string explain() const;           // how it is sent, one line for each put of a step
 
  private:
-  void connect(World& world, const std::string& name, Sites sent);
-  Chain make_chain(World& world, const std::string& name, Sites sent);
+  void connect(World& world, const std::string& name, Sites sent, const std::string& channel);
+  Chain make_chain(World& world, const std::string& name, Sites sent, const std::string& channel);
   std::unique_ptr<Peer::Exchange> make_exchange(Sites sent) const;
 
   const Lattice& lattice_;

@@ -40,7 +40,8 @@ Staggered<T>::Staggered(World& world, const Gauge& gauge, const StaggeredOptions
       options_(options),
       rhs_(static_cast<std::size_t>(options.rhs)),
       links_(gauge, options.storage, options.antiperiodic),
-      faces_(world, gauge.lattice(), "staggered", colour_reals * options.rhs, false),
+      faces_(world, gauge.lattice(), "staggered", colour_reals * options.rhs, false, nullptr,
+             options.channel),
       division_(lattice_.divide(Sites::all)) {
   require_even_extents(lattice_.global());
 }

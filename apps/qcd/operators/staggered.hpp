@@ -21,6 +21,7 @@ struct StaggeredOptions {
   bool antiperiodic = true;  // in time
   Storage storage = Storage::two_rows;
   int rhs = 1;
+  std::string channel = {};  // forced for the halo's chains
 };
 
 // Throws Error{invalid_argument} if an extent of the whole lattice is odd. eta would not be periodic then.

@@ -118,7 +118,8 @@ WilsonHop<T>::WilsonHop(World& world, const Gauge& gauge, const WilsonOptions& o
       lattice_(gauge.lattice()),
       rhs_(static_cast<std::size_t>(options.rhs)),
       links_(gauge, options.storage, options.antiperiodic),
-      faces_(world, gauge.lattice(), "wilson", half_reals * options.rhs, options.even_odd, options.peer),
+      faces_(world, gauge.lattice(), "wilson", half_reals * options.rhs, options.even_odd, options.peer,
+             options.channel),
       divisions_{lattice_.divide(Sites::all), lattice_.divide(Sites::even), lattice_.divide(Sites::odd)} {}
 
 template <class T>

@@ -29,6 +29,7 @@ struct WilsonOptions {
   int rhs = 1;                      // right-hand sides in step
   bool even_odd = true;             // preconditioning; needs even local extents
   const Peer* peer = nullptr;       // sends the halo instead of chains; must outlive the operator
+  std::string channel = {};         // forced for the halo's chains on hosts
 };
 
 // out = a same + b H in. The first term is left out if `same` is null.

@@ -12,9 +12,6 @@ namespace {
 // The smallest tolerance that a solve in single precision alone can reach on lattices of useful size.
 constexpr double least_in_single = 1e-6;
 
-// The most numbers in a sum for each right-hand side. Every sum is padded to this size.
-int numbers_a_sum(Method method) { return method == Method::cg ? 2 : 10; }
-
 WilsonOptions unpreconditioned(WilsonOptions options) {
   options.even_odd = false;
   return options;
@@ -25,6 +22,7 @@ void add(const Solution& first, Solution& last) {
   last.updates += first.updates;
   last.history.insert(last.history.begin(), first.history.begin(), first.history.end());
   last.iteration_us.insert(last.iteration_us.begin(), first.iteration_us.begin(), first.iteration_us.end());
+  last.each.insert(last.each.begin(), first.each.begin(), first.each.end());
   last.times.operator_us += first.times.operator_us;
   last.times.wait_us += first.times.wait_us;
   last.times.sums_us += first.times.sums_us;
@@ -37,6 +35,12 @@ Solution solve(Method method, Operator<T>& d, Sums& sums, const Field<T>& b, Fie
 }
 
 }  // namespace
+
+// Every sum is padded to the most numbers that one has for each right-hand side.
+int numbers_in_a_sum(const InverterOptions& options) {
+  const int of_each = options.method == Method::cg ? 2 : 10;
+  return of_each * (options.staggered ? options.staggered->rhs : options.wilson.rhs);
+}
 
 void check(const InverterOptions& options) {
   if (options.staggered && options.method == Method::bicgstab)
@@ -62,10 +66,7 @@ template std::unique_ptr<Operator<float>> operator_of(World&, const Gauge&, cons
 template std::unique_ptr<Operator<double>> operator_of(World&, const Gauge&, const InverterOptions&);
 
 Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
-    : options_(options),
-      sums_(world,
-            numbers_a_sum(options.method) * (options.staggered ? options.staggered->rhs : options.wilson.rhs),
-            options.wilson.peer) {
+    : options_(options), sums_(world, numbers_in_a_sum(options), options.wilson.peer, options.sums_channel) {
   check(options);
   if (!options.staggered)
     whole_ = std::make_unique<Wilson<double>>(world, gauge, unpreconditioned(options.wilson));

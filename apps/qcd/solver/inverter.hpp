@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "qcd/operators/staggered.hpp"
 #include "qcd/operators/wilson.hpp"
@@ -21,6 +22,7 @@ struct InverterOptions {
   Method method = Method::cg;
   Precision precision = Precision::double_only;
   SolveOptions solve = {};
+  std::string sums_channel = {};  // forced for the sums over all ranks, on hosts
 };
 
 // Throws Error{invalid_argument} for an unsupported combination: mixed precision with BiCGStab, a staggered
@@ -30,6 +32,9 @@ void check(const InverterOptions& options);
 // Collective. Returns the chosen operator, in the form that the iterations need.
 template <class T>
 std::unique_ptr<Operator<T>> operator_of(World& world, const Gauge& gauge, const InverterOptions& options);
+
+// Returns how many doubles a sum over all ranks has.
+int numbers_in_a_sum(const InverterOptions& options);
 
 struct Inversion {
   Solution solution;       // of the last attempt; iterations, samples and times are those of all attempts
@@ -54,8 +59,9 @@ class Inverter {
   Inversion invert(const Field<double>& source, Field<double>& x);
 
   Shape shape() const;
-  std::int64_t bytes() const;  // what this rank sends in an iteration
-  std::string explain() const;
+  std::int64_t bytes() const;   // what this rank sends in an iteration
+  std::string explain() const;  // how the halo travels
+  std::string explain_sums() const { return sums_.explain(); }
 
  private:
   Solution attempt(const Field<double>& source, Field<double>& x, const SolveOptions& options);

@@ -20,6 +20,8 @@ class Iteration {
     b2_ = b2;
     note(r2);
     last_us_ = now_us(d_.world());
+    last_ = d_.times();
+    last_.sums_us = sums_.time_us();
   }
 
   // Notes the squared residuals.
@@ -37,6 +39,12 @@ class Iteration {
     const double now = now_us(d_.world());
     solution.iteration_us.push_back(now - last_us_);
     last_us_ = now;
+    Times times = d_.times();
+    times.sums_us = sums_.time_us();
+    solution.each.push_back({.operator_us = times.operator_us - last_.operator_us,
+                             .wait_us = times.wait_us - last_.wait_us,
+                             .sums_us = times.sums_us - last_.sums_us});
+    last_ = times;
     if (options_.progress) options_.progress(solution.iterations, worst());
   }
 
@@ -69,6 +77,7 @@ class Iteration {
   double sums_before_;
   Numbers b2_;
   double last_us_ = 0;
+  Times last_;
 };
 
 // Where time is modelled, charges one kernel that does all possible work on vectors of the operator's shape

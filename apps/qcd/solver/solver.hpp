@@ -40,6 +40,7 @@ struct Solution {
   std::vector<double> history;       // the largest residual after every iteration
   std::vector<double> iteration_us;  // on this rank
   Times times;                       // on this rank, all iterations together
+  std::vector<Times> each;           // on this rank, of each iteration
 };
 
 // Conjugate gradients on the normal equations, D^dagger D x = D^dagger b, in the form that updates the

@@ -5,9 +5,9 @@
 
 namespace tca::qcd {
 
-Sums::Sums(World& world, int most, const Peer* peer)
+Sums::Sums(World& world, int most, const Peer* peer, const std::string& channel)
     : world_(world),
-      reduce_(world, "solver sums", most),
+      reduce_(world, "solver sums", most, ReduceOp::sum, {.channel = channel}),
       peer_(peer),
       room_(static_cast<std::size_t>(most)) {}
 

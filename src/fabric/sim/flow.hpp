@@ -61,6 +61,8 @@ class Flow : public std::enable_shared_from_this<Flow> {
   bool is_counted() const { return departures_.has_value(); }
   bool is_signal() const { return message_.puts.empty(); }
   bool is_inside() const { return message_.from == message_.to; }
+  // Whether no hardware between ranks takes part.
+  bool is_copied() const { return is_inside() && (is_signal() || !protocol_.loops_back()); }
   // Whether the sender waits for the receiver's permission in a guarded chain.
   bool needs_permission() const { return !is_signal() && !is_inside() && !protocol_.has_receives(); }
 

@@ -143,7 +143,7 @@ double Model::predict_us(std::size_t protocol, int from, int to, const base::Sha
                    .puts = {{.bytes = shape.run, .count = shape.runs()}},
                    .sent = &probe.sent,
                    .arrived = &probe.arrived};
-  if (from == to) {
+  if (from == to && !probed.loops_back()) {
     simulator.spawn(probed.copy(probe.message), {"a probe"});
   } else {
     if (probed.has_receives()) probed.receive(probe.message);

@@ -28,9 +28,9 @@ void join(std::vector<Together>& all, Flow& flow, std::uint64_t step) {
   }
 }
 
-// Returns the time until the program notices an arrival. A copy within the rank needs no look at a flag,
-// since the program itself started it and waited for it.
-des::Time notice(const Flow& flow) { return flow.is_inside() ? 0 : flow.protocol().notice(); }
+// Returns the time until the program notices an arrival. A copy by a kernel of the rank needs no look at a
+// flag, since the program itself started it and waited for it.
+des::Time notice(const Flow& flow) { return flow.is_copied() ? 0 : flow.protocol().notice(); }
 
 }  // namespace
 
@@ -87,7 +87,7 @@ des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, de
   std::vector<Together> together;
   std::uint32_t turn = shared->number;
   for (const auto& flow : shared->outgoing) {
-    if (flow->is_signal() || flow->is_inside()) {
+    if (flow->is_signal() || flow->is_copied()) {
       flow->move(step);
     } else if (shared->guarded && flow->needs_permission()) {
       simulator.spawn(send_permitted(shared, flow, step, turn++), {"puts of rank", flow->from()});

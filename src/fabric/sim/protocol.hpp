@@ -49,7 +49,7 @@ class Protocol {
 
   virtual std::string_view name() const = 0;
 
-  // Whether the protocol reaches from one rank to a different one. Within a rank every protocol copies.
+  // Whether the protocol reaches from one rank to a different one. Every protocol reaches the rank itself.
   virtual bool reaches(int from, int to) const = 0;
 
   // Whether the route may choose it without the program asking for it.
@@ -66,6 +66,9 @@ class Protocol {
   // sender's processor is free. `turn` tells the rank's sends apart, so that they can use different hardware
   // queues.
   virtual des::Task send(std::vector<Message*> messages, std::uint32_t turn) = 0;
+
+  // Whether the hardware also brings what a rank sends to itself. Otherwise a kernel copies it.
+  virtual bool loops_back() const { return false; }
 
   // Copies a message within a rank with a kernel of its accelerator.
   des::Task copy(const Message& message) const;

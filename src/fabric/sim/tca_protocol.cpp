@@ -25,6 +25,8 @@ class TcaProtocol final : public Protocol {
                                    interconnect_);
   }
 
+  bool loops_back() const override { return true; }
+
   des::Task send(std::vector<Message*> messages, std::uint32_t turn) override {
     co_await site().simulator().sleep(post());
     const int from = messages.front()->from;

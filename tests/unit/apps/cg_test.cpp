@@ -17,6 +17,7 @@
 #include "cg/problem.hpp"
 #include "cg/random.hpp"
 #include "cg/solver.hpp"
+#include "cg/way.hpp"
 #include "tca/error.hpp"
 #include "tca/grid.hpp"
 #include "tca/world.hpp"
@@ -227,8 +228,9 @@ Result solve(const Problem& problem, const std::vector<int>& shape, Order order,
       [&](World& world) {
         Solver solver(world, problem, Grid(ranks, shape));
         const auto exchange = direct_exchange(world, solver.share(), solver.vectors());
-        Exchange* const only = exchange.get();
-        const auto results = measure(world, solver, {&only, 1}, {.order = order, .runs = 1});
+        const auto way = host_way(world, solver, *exchange, order);
+        Way* const only = way.get();
+        const auto results = measure(world, problem, solver.share(), {&only, 1}, {.runs = 1});
         if (world.rank() == 0) found = results[0];
       },
       options);
@@ -269,9 +271,10 @@ TEST(CgOnSim, FindsThePublishedResultInVirtualTime) {
   for (const std::vector<int>& shape : {std::vector{4, 1}, std::vector{2, 2}}) {
     const Result result = solve(class_s(), shape, Order::npb, {.fabric = "sim", .machine = "ha-pacs-tca"});
     EXPECT_TRUE((Verification{result.last.zeta, class_s().zeta}.verified())) << result.last.zeta;
-    for (const MessageCost& cost : result.messages) {
-      EXPECT_GT(cost.us, 0) << name_of(cost.message);
-      EXPECT_EQ(cost.count, cost.message == Message::dot ? 2 : 1) << name_of(cost.message);
+    for (const apps::MessageCost& cost : result.messages) {
+      EXPECT_GT(cost.us, 0) << cost.name;
+      EXPECT_GE(cost.p99_us, cost.us) << cost.name;
+      EXPECT_EQ(cost.count, cost.name == name_of(Message::dot) ? 2 : 1) << cost.name;
     }
   }
 }
@@ -290,8 +293,9 @@ TEST(CgVerification, FailsForAnotherMatrix) {
   World::run_threads(1, [&](World& world) {
     Solver solver(world, other, Grid(1, {1, 1}));
     const auto exchange = direct_exchange(world, solver.share(), solver.vectors());
-    Exchange* const only = exchange.get();
-    const Result result = measure(world, solver, {&only, 1}, {.runs = 1})[0];
+    const auto way = host_way(world, solver, *exchange, Order::npb);
+    Way* const only = way.get();
+    const Result result = measure(world, other, solver.share(), {&only, 1}, {.runs = 1})[0];
     EXPECT_FALSE((Verification{result.last.zeta, other.zeta}.verified())) << result.last.zeta;
     tool::CgReport report{.problem = other, .results = {result}};
     EXPECT_FALSE(report.verified());

@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <utility>
 
 #include "core/run_threads.hpp"
 #include "fabric/sim/model.hpp"
@@ -510,6 +511,37 @@ TEST(SimWorld, ComesUpAlone) {
   chain.wait();
   EXPECT_EQ(window[3], 7);
   EXPECT_GT(world.now().count(), 0);
+}
+
+// Puts a block of this rank's to itself twice. Returns how long the second took, in us, and the explanation.
+std::pair<double, std::string> put_to_itself(World& world, std::int64_t bytes, const std::string& channel) {
+  const int me = world.rank();
+  const Window<char> window = world.window<char>(2 * bytes);
+  Chain chain = world.chain("own", {.channel = channel});
+  chain.put(window.on(me).at(0), window.at(bytes), block(bytes)).expect(me).commit();
+  double us = 0;
+  for (const char value : {'a', 'b'}) {
+    std::fill_n(window.data() + bytes, bytes, value);
+    const double begin = world.now().count();
+    chain.run();
+    us = (world.now().count() - begin) * 1e6;
+    EXPECT_EQ(std::count(window.data(), window.data() + bytes, value), bytes);
+  }
+  return {us, chain.explain()};
+}
+
+// A kernel copies faster, but has to be launched and waited for.
+TEST(SimWorld, PeachBringsSmallBlocksToTheRankItself) {
+  const auto body = [](World& world) {
+    const auto [small_us, small] = put_to_itself(world, 4096, "");
+    const auto [copied_us, copied] = put_to_itself(world, 4096, "sim/mpi");
+    EXPECT_TRUE(says(small, {"sim/tca ", "next best sim/mpi"})) << small;
+    EXPECT_LT(small_us, copied_us / 2);
+    const auto [large_us, large] = put_to_itself(world, 1 << 20, "");
+    EXPECT_TRUE(says(large, {"sim/mpi ", "next best sim/tca"})) << large;
+    EXPECT_LT(large_us, put_to_itself(world, 1 << 20, "sim/tca").first);
+  };
+  World::run_threads(2, body, on("ha-pacs-tca"));
 }
 
 // Ranks 0 and 8 are in two boxes that only MPI joins. They start a chain of one value and one of many values

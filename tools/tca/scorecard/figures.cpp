@@ -39,7 +39,9 @@ std::string describe(const RunSettings& settings) {
     if (said) words.push_back(std::move(word));
   };
   add(!settings.library.empty(), settings.library);
-  add(settings.scheme == "mpi" || settings.gpu != 0, fmt::format("gpu {}", settings.gpu));
+  const bool is_application = !settings.size.empty() || settings.scale > 0;  // whose GPUs the machine names
+  add((settings.scheme == "mpi" && !is_application) || settings.gpu != 0,
+      fmt::format("gpu {}", settings.gpu));
   add(settings.memory != "gpu", settings.memory);
   add(settings.start != "kernel", settings.start);
   add(settings.scope != "parts", settings.scope);
@@ -47,6 +49,8 @@ std::string describe(const RunSettings& settings) {
   add(!settings.from.empty() || !settings.to.empty(), fmt::format("{} to {}", settings.from, settings.to));
   add(settings.bytes > 0, fmt::format("{} B", settings.bytes));
   add(settings.n > 0, fmt::format("n = {}", settings.n));
+  add(!settings.size.empty(), "class " + settings.size);
+  add(settings.scale > 0, fmt::format("scale {}", settings.scale));
   add(settings.ranks != 2, fmt::format("{} ranks", settings.ranks));
   add(!settings.extents.empty(), fmt::format("{}", fmt::join(settings.extents, " x ")));
   add(!settings.grid.empty(), fmt::format("grid {}", fmt::join(settings.grid, " x ")));
@@ -199,6 +203,7 @@ RunSettings read_settings(const toml::node& node, const std::string& machine, co
   keys.read("scope", run.scope, {"parts", "grid"});
   keys.read("from", run.from, {"gpu", "host"});
   keys.read("to", run.to, {"gpu", "host"});
+  keys.read("size", run.size, {"S", "W", "A", "B", "C"});
   struct Number {
     std::string_view key;
     std::int64_t* into;
@@ -206,6 +211,7 @@ RunSettings read_settings(const toml::node& node, const std::string& machine, co
   };
   for (const Number& number : {Number{"bytes", &run.bytes, 1, most_bytes},
                                {"n", &run.n, 1, most_cells},
+                               {"scale", &run.scale, 6, 24},
                                {"ranks", &run.ranks, 1, most_count},
                                {"gpu", &run.gpu, 0, 63},
                                {"gpu_window", &run.gpu_window, 1, most_count},

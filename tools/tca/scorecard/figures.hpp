@@ -22,6 +22,8 @@ struct RunSettings {
   std::string from, to;           // gpu or host
   std::int64_t bytes = 0;
   std::int64_t n = 0;
+  std::string size;        // of NPB's benchmarks: the class
+  std::int64_t scale = 0;  // of Graph500's
   std::int64_t ranks = 2;
   std::int64_t gpu = 0;  // the GPU's number in the node, which decides what it shares a socket with
   // APEnet+'s card, where it is not the one of the machine file; 0: as in that file.

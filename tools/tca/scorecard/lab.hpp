@@ -59,6 +59,8 @@ double run_himeno(const net::Machine& machine, const RunSettings& settings);
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings);
 double run_apenet(const net::Machine& machine, const RunSettings& settings);
 double run_apenet_read(const net::Machine& machine, const RunSettings& settings);
+double run_npb_cg(const net::Machine& machine, const RunSettings& settings);
+double run_graph500_bfs(const net::Machine& machine, const RunSettings& settings);
 double run_kernel_pingpong(const net::Machine& machine, const RunSettings& settings);
 double run_kernel_halo(const net::Machine& machine, const RunSettings& settings);
 double run_kernel_allreduce(const net::Machine& machine, const RunSettings& settings);

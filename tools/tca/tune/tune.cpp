@@ -26,6 +26,7 @@
 #include "cli/options/refuse.hpp"
 #include "cli/output/plot.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/temporary_file.hpp"
 #include "cli/subcommand.hpp"
 #include "route/tuning.hpp"
 #include "tca/error.hpp"
@@ -80,32 +81,10 @@ void check_place(const TuneOptions& options) {
   check_replaceable(path, ".XXXXXX");
 }
 
-// A temporary file with the measurements, for the script that draws them.
-class Lines {
- public:
-  // Throws Error{invalid_argument} when no file can be made.
-  Lines() {
-    std::error_code unknown;
-    const fs::path folder = fs::temp_directory_path(unknown);
-    if (unknown) refuse("there is no folder for a temporary file: {}; set TMPDIR", unknown.message());
-    path_ = (folder / "tca-tune-XXXXXX").string();
-    const Fd made(mkstemp(path_.data()));
-    if (!made.is_open())
-      refuse("{}: cannot be written: {}; set TMPDIR to another folder", path_, std::strerror(errno));
-  }
-  ~Lines() { unlink(path_.c_str()); }
-  Lines(const Lines&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // Called before what is drawn is measured.
 void check_plot(const TuneOptions& options) {
   if (options.plot.empty()) return;
-  Lines{};
+  TemporaryFile{};
   check_drawable(options.plot);
 }
 
@@ -275,7 +254,7 @@ void store(route::TuningTable& table, const TuneOptions& options) {
 }
 
 void draw_survey(const Survey& survey, const route::TuningTable& table, const std::string& output) {
-  const Lines lines;
+  const TemporaryFile lines;
   append_json(survey, table, lines.path());
   const int code = draw({lines.path()}, output, "");
   if (code != 0) refuse("{} was not drawn; `tca tune --json FILE` keeps what was measured", output);
