@@ -184,25 +184,15 @@ contains
     type(tca_chain), intent(in) :: chain
     character(:), allocatable, intent(out) :: text
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_chain_explain(chain%handle, address)
-    text = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_chain_explain, chain%handle, text, ierror)
   end subroutine
 
   subroutine tca_chain_name(chain, name, ierror)
     type(tca_chain), intent(in) :: chain
     character(:), allocatable, intent(out) :: name
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_chain_name(chain%handle, address)
-    name = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_chain_name, chain%handle, name, ierror)
   end subroutine
 end module

@@ -300,13 +300,8 @@ contains
     type(tca_collective), intent(in) :: collective
     character(:), allocatable, intent(out) :: text
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_collective_explain(collective%handle, address)
-    text = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_collective_explain, collective%handle, text, ierror)
   end subroutine
 
   ! The name of the algorithm that was chosen.
@@ -314,12 +309,7 @@ contains
     type(tca_collective), intent(in) :: collective
     character(:), allocatable, intent(out) :: name
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_collective_algorithm(collective%handle, address)
-    name = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_collective_algorithm, collective%handle, name, ierror)
   end subroutine
 end module

@@ -6,7 +6,7 @@ module opentca_errors
   implicit none
   private
   public :: tca_error, tca_fail, tca_last_error, tca_last_message, tca_library_version, tca_status_name
-  public :: settle, settle_test, text_of, terminated
+  public :: settle, settle_test, settle_text, terminated
 
   integer, parameter, public :: tca_ok = 0
   integer, parameter, public :: tca_unfinished = 1        ! the step goes on; no error
@@ -56,6 +56,21 @@ contains
 
     finished = status == tca_ok
     call settle(merge(0_c_int, status, status == tca_unfinished), ierror)
+  end subroutine
+
+  ! The same for a call that gives a text.
+  subroutine settle_text(call_of_c, handle, text, ierror)
+    procedure(gives_address) :: call_of_c
+    type(c_ptr), intent(in) :: handle
+    character(:), allocatable, intent(out) :: text
+    integer, optional, intent(out) :: ierror
+    type(c_ptr) :: address
+    integer(c_int) :: status
+
+    address = c_null_ptr
+    status = call_of_c(handle, address)
+    text = text_of(address)
+    call settle(status, ierror)
   end subroutine
 
   ! Makes a message this thread's last error: for the body of a rank that fails by itself.

@@ -245,12 +245,7 @@ contains
     type(tca_halo), intent(in) :: halo
     character(:), allocatable, intent(out) :: text
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_halo_explain(halo%handle, address)
-    text = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_halo_explain, halo%handle, text, ierror)
   end subroutine
 end module

@@ -108,7 +108,7 @@ module opentca
   implicit none
   public
   ! What only the modules above share.
-  private :: settle, settle_test, text_of, terminated, keep_options, kept_options, world_from_fortran
+  private :: settle, settle_test, settle_text, terminated, keep_options, kept_options, world_from_fortran
   private :: create_window, check_elements, find_part, cells_between, keep_chain_options, kept_chain_options
   private :: grid_in_c, create_with_memory
 end module

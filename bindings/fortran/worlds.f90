@@ -255,26 +255,16 @@ contains
     type(tca_world), intent(in) :: world
     character(:), allocatable, intent(out) :: text
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_world_describe(world%handle, address)
-    text = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_world_describe, world%handle, text, ierror)
   end subroutine
 
   subroutine tca_world_device_name(world, name, ierror)
     type(tca_world), intent(in) :: world
     character(:), allocatable, intent(out) :: name
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_world_device_name(world%handle, address)
-    name = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_world_device_name, world%handle, name, ierror)
   end subroutine
 
   subroutine tca_world_ranks_on_device(world, ranks, ierror)

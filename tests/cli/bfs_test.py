@@ -4,13 +4,11 @@ Standard library only. TCA names the command line under test, TCA_TEST_MPI wheth
 
 import json
 import os
-import pty
 import re
-import signal
 import subprocess
 import unittest
 
-from commands import PATIENCE, TCA, CommandTest, read_terminal
+from commands import PATIENCE, TCA, CommandTest
 
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
 REFUSED, OUT_OF_MEMORY = 2, 6
@@ -118,25 +116,10 @@ class BfsTest(CommandTest):
             levels.add(re.search(r"\nsearches .*", said).group() + re.search(r"\ngraph +([0-9]+ vertices have neighbours)", said).group(1))
         self.assertEqual(len(levels), 1, levels)
 
-    def on_terminal(self, *arguments):
-        self.environment["TERM"] = "xterm"
-        own, terminal = pty.openpty()
-        process = subprocess.Popen([TCA, "bfs", *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=self.environment,
-                                   start_new_session=True)  # fmt: skip
-        os.close(terminal)
-        self.addCleanup(os.close, own)
-        return process, own
-
     def test_interrupted_while_it_generates(self):
         for ranks in (("--ranks", "2"), ("--ranks", "2", "--threads")):
             with self.subTest(ranks=ranks):
-                process, terminal = self.on_terminal("--scale", "22", *ranks)
-                said = read_terminal(terminal, lambda text: "generating edges [" in text)
-                self.assertRegex(said, r"generating edges \[[#.]*\] +[0-9]+ %")
-                os.killpg(process.pid, signal.SIGINT)
-                code = process.wait(PATIENCE)
-                self.assertIn(code, (128 + signal.SIGINT, -signal.SIGINT))
-                self.assert_nothing_left()
+                self.assert_interrupted_while("generating edges", "bfs", "--scale", "22", *ranks)
 
     def test_refusals(self):
         for reason, arguments in (

@@ -4,13 +4,11 @@ Standard library only. TCA names the command line under test, TCA_TEST_MPI wheth
 
 import json
 import os
-import pty
 import re
-import signal
 import subprocess
 import unittest
 
-from commands import PATIENCE, TCA, CommandTest, read_terminal
+from commands import PATIENCE, TCA, CommandTest
 
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
 REFUSED, OUT_OF_MEMORY = 2, 6
@@ -108,25 +106,10 @@ class CgTest(CommandTest):
         slow = [line["median_us"] for line in lines if line["channels"]["GATHER"] == "sim/mpi"]
         self.assertGreater(min(slow), min(line["median_us"] for line in lines))
 
-    def on_terminal(self, *arguments):
-        self.environment["TERM"] = "xterm"
-        own, terminal = pty.openpty()
-        process = subprocess.Popen([TCA, "cg", *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=self.environment,
-                                   start_new_session=True)  # fmt: skip
-        os.close(terminal)
-        self.addCleanup(os.close, own)
-        return process, own
-
     def test_interrupted_while_it_generates(self):
         for ranks in (("--ranks", "2"), ("--ranks", "2", "--threads")):
             with self.subTest(ranks=ranks):
-                process, terminal = self.on_terminal("--class", "C", *ranks)
-                said = read_terminal(terminal, lambda text: "generating the matrix [" in text)
-                self.assertRegex(said, r"generating the matrix \[[#.]*\] +[0-9]+ %")
-                os.killpg(process.pid, signal.SIGINT)
-                code = process.wait(PATIENCE)
-                self.assertIn(code, (128 + signal.SIGINT, -signal.SIGINT))
-                self.assert_nothing_left()
+                self.assert_interrupted_while("generating the matrix", "cg", "--class", "C", *ranks)
 
     def test_refusals(self):
         for reason, arguments in (

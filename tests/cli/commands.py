@@ -3,8 +3,10 @@
 Standard library only. TCA names the command line under test."""
 
 import os
+import pty
 import select
 import signal
+import subprocess
 import tempfile
 import time
 import unittest
@@ -97,3 +99,23 @@ class CommandTest(unittest.TestCase):
     def assert_nothing_left(self, within=GONE_WITHIN):
         left = wait_until(lambda: not processes_with(self.marker), within)
         self.assertTrue(left, f"still running: {processes_with(self.marker)}")
+
+    def on_terminal(self, *arguments):
+        """The process of `tca ARGUMENTS...` on a terminal of its own, and the other end of that."""
+        self.environment["TERM"] = "xterm"
+        own, terminal = pty.openpty()
+        process = subprocess.Popen([TCA, *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=self.environment,
+                                   start_new_session=True)  # fmt: skip
+        os.close(terminal)
+        self.addCleanup(os.close, own)
+        return process, own
+
+    def assert_interrupted_while(self, busy, *arguments):
+        """Ctrl-C ends `tca ARGUMENTS...` at once while its bar shows what it is busy with."""
+        process, terminal = self.on_terminal(*arguments)
+        said = read_terminal(terminal, lambda text: f"{busy} [" in text)
+        self.assertRegex(said, busy + r" \[[#.]*\] +[0-9]+ %")
+        os.killpg(process.pid, signal.SIGINT)
+        code = process.wait(PATIENCE)
+        self.assertIn(code, (128 + signal.SIGINT, -signal.SIGINT))
+        self.assert_nothing_left()
