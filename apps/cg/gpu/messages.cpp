@@ -18,14 +18,14 @@ BlockMessages::BlockMessages(World& world, const Share& share, const Vectors& ve
     // On the partner the pitch is as long as what this rank sends.
     chain
         .put(received.on(reduction.partner).at(which * reduction.sent.size),
-             vectors.product.at(reduction.sent.begin), block(reduction.sent.size))
+             vectors.product.at(reduction.sent.begin), tca::block(reduction.sent.size))
         .expect(reduction.partner)
         .commit();
     reductions.push_back(std::move(chain));
   }
   transpose
       .put(vectors.result.on(share.transposed), vectors.product.at(share.summed.begin),
-           block(share.summed.size))
+           tca::block(share.summed.size))
       .expect(share.transposed)
       .commit();
 }

@@ -27,8 +27,6 @@
 namespace tca::cg {
 namespace {
 
-const Problem& class_s() { return problem_named("S"); }
-
 // Calls act(row, column, value) for each element that is stored, zeros that fill slices included.
 template <class Act>
 void for_each_stored(const Tiles& tiles, const Act& act) {
@@ -66,7 +64,7 @@ void expect_whole(const Matrix& matrix, std::int64_t columns, const Tiling& tili
 }
 
 TEST(CgTiles, DivideElementsThatAreNotRows) {
-  const Matrix matrix = make_matrix(class_s(), {0, 500}, {0, 300});
+  const Matrix matrix = make_matrix(problem_named("s"), {0, 500}, {0, 300});
   const Tiles tiles = make_tiles(matrix, 300, {3, 2, 1}, 300);
   Word own = 0, sums = 0;
   for (const Tile& tile : tiles.tile) {
@@ -80,14 +78,14 @@ TEST(CgTiles, DivideElementsThatAreNotRows) {
 }
 
 TEST(CgTiles, HoldEveryElementOnce) {
-  const Matrix matrix = make_matrix(class_s(), {100, 130}, {0, class_s().n});
+  const Matrix matrix = make_matrix(problem_named("s"), {100, 130}, {0, problem_named("s").n});
   for (const Tiling& tiling : {Tiling{1, 1, 1}, {5, 1, 32}, {3, 4, 4}, {130, 2, 8}, {2, 7, 1}})
-    expect_whole(matrix, class_s().n, tiling);
+    expect_whole(matrix, problem_named("s").n, tiling);
 }
 
 TEST(CgTiles, FillLittle) {
-  const Matrix matrix = make_matrix(class_s(), {0, class_s().n}, {0, class_s().n});
-  const Tiles tiles = make_tiles(matrix, class_s().n, {2, 2, 1});
+  const Matrix matrix = make_matrix(problem_named("s"), {0, problem_named("s").n}, {0, problem_named("s").n});
+  const Tiles tiles = make_tiles(matrix, problem_named("s").n, {2, 2, 1});
   EXPECT_LT(static_cast<double>(tiles.value.size()), 1.2 * static_cast<double>(matrix.nonzeros()));
 }
 
@@ -350,9 +348,9 @@ class HostRanks {
 
 TEST(CgTileSolver, FindsThePublishedResult) {
   for (const bool merged : {false, true}) {
-    HostRanks ranks(class_s(), {.shape = {2, 1}, .tiling = {2, 1, 4}, .merged = merged});
+    HostRanks ranks(problem_named("s"), {.shape = {2, 1}, .tiling = {2, 1, 4}, .merged = merged});
     const std::vector<Found> found = ranks.run(15);
-    EXPECT_NEAR(ranks.zeta(found.back()) / class_s().zeta, 1, 1e-13) << merged;
+    EXPECT_NEAR(ranks.zeta(found.back()) / problem_named("s").zeta, 1, 1e-13) << merged;
     EXPECT_LT(std::sqrt(found.back().squares), 1e-14) << merged;
     for (const Found& one : found) EXPECT_GT(one.squares, 0);
   }
@@ -363,7 +361,7 @@ TEST(CgTileSolver, FindsThePublishedResult) {
 TEST(CgTileSolver, AgreesForAllTilings) {
   constexpr Word steps = 2;
   const double expected = [] {
-    HostRanks one(class_s(), {.shape = {1, 1}, .tiling = {1, 1, 1}});
+    HostRanks one(problem_named("s"), {.shape = {1, 1}, .tiling = {1, 1, 1}});
     return one.zeta(one.run(steps).back());
   }();
   const Setting settings[] = {{.shape = {1, 1}, .tiling = {3, 1, 4}},
@@ -377,7 +375,7 @@ TEST(CgTileSolver, AgreesForAllTilings) {
   for (const bool merged : {false, true})
     for (Setting setting : settings) {
       setting.merged = merged;
-      HostRanks ranks(class_s(), setting);
+      HostRanks ranks(problem_named("s"), setting);
       const std::string what =
           fmt::format("{}x{} ranks, {}x{} tiles, merged {}", setting.shape[0], setting.shape[1],
                       setting.tiling.row_parts, setting.tiling.column_parts, merged);
