@@ -6,7 +6,7 @@
 namespace tca::xacc {
 namespace {
 
-struct Known {
+struct AccGrammar {
   std::string_view name;
   std::string_view clauses;  // between spaces
 };
@@ -21,7 +21,7 @@ constexpr std::string_view loop_clauses =
     " gang worker vector seq auto independent collapse tile private reduction ";
 
 // Longer names first.
-constexpr Known directives[] = {
+constexpr AccGrammar acc_directives[] = {
     {"enter data",
      " copyin create attach pcopyin pcreate present_or_copyin present_or_create if async wait "},
     {"exit data", " copyout delete detach finalize if async wait "},
@@ -58,7 +58,7 @@ bool has_word(std::string_view name, std::string_view word) {
   return in(" " + std::string(name) + " ", word);
 }
 
-std::string clauses_of(const Known& directive) {
+std::string clauses_of(const AccGrammar& directive) {
   std::string clauses(directive.clauses);
   const bool compute = has_word(directive.name, "parallel") || has_word(directive.name, "kernels") ||
                        has_word(directive.name, "serial");
@@ -100,8 +100,8 @@ void parse_arguments(Cursor& at, AccClause& clause) {
   at.expect(")");
 }
 
-const Known& parse_name(Cursor& at) {
-  for (const Known& known : directives) {
+const AccGrammar& parse_name(Cursor& at) {
+  for (const AccGrammar& known : acc_directives) {
     const auto parts = words(known.name);
     bool fits = true;
     for (std::size_t i = 0; i < parts.size(); ++i) fits = fits && at.peek(i).is(parts[i]);
@@ -110,7 +110,7 @@ const Known& parse_name(Cursor& at) {
     return known;
   }
   std::vector<std::string_view> all;
-  for (const Known& known : directives) all.push_back(known.name);
+  for (const AccGrammar& known : acc_directives) all.push_back(known.name);
   const Name name = at.name("the name of a directive");
   at.fail(name.place, "`" + name.text + "` is no directive of OpenACC; " + nearest(name.text, all));
 }
@@ -118,7 +118,7 @@ const Known& parse_name(Cursor& at) {
 }  // namespace
 
 AccDirective parse_acc(Cursor& at) {
-  const Known& known = parse_name(at);
+  const AccGrammar& known = parse_name(at);
   AccDirective d{std::string(known.name)};
   if (at.at("(") && (d.name == "wait" || d.name == "cache" || d.name == "routine")) {
     at.expect("(");

@@ -7,13 +7,13 @@
 namespace tca::xacc {
 namespace {
 
-struct Known {
+struct Grammar {
   std::string_view name;
   DirectiveBody (*parse)(Cursor&);
   std::string_view grammar;
 };
 
-constexpr Known directives[] = {
+constexpr Grammar directives[] = {
     {"nodes", parse_nodes, "xmp nodes NAME[SIZE|*]... [= NODES[...]]"},
     {"template", parse_template, "xmp template NAME[SIZE|:]..."},
     {"template_fix", parse_template_fix, "xmp template_fix [DISTRIBUTION]... NAME[SIZE]..."},
@@ -52,7 +52,7 @@ constexpr Known directives[] = {
 
 Directive parse_xmp(Cursor& at) {
   const Name name = at.name("the name of a directive");
-  for (const Known& known : directives) {
+  for (const Grammar& known : directives) {
     if (known.name != name.text) continue;
     at.set_grammar(known.grammar);
     Directive d{name.text, name.place, known.parse(at)};
@@ -60,7 +60,7 @@ Directive parse_xmp(Cursor& at) {
     return d;
   }
   std::vector<std::string_view> all;
-  for (const Known& known : directives) all.push_back(known.name);
+  for (const Grammar& known : directives) all.push_back(known.name);
   at.fail(name.place, "`" + name.text + "` is no directive of XcalableMP; " + nearest(name.text, all));
 }
 
