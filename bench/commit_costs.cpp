@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "core/chain_state.hpp"
-#include "core/window_state.hpp"
-#include "core/world_state.hpp"
+#include "core/chain/chain_state.hpp"
+#include "core/world/window_state.hpp"
+#include "core/world/world_state.hpp"
 #include "fabric/fabric.hpp"
 #include "measure/agree.hpp"
 #include "route/choose.hpp"

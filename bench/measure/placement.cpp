@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "route/cost_table.hpp"
 
 namespace tca::bench {

@@ -8,7 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text/ranks.hpp"
 #include "core/words.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 
 namespace tca::coll {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coll/schedule.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 
 namespace tca::coll {
 

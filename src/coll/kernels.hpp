@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coll/elements.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "fabric/accelerator.hpp"
 
 namespace tca::coll {

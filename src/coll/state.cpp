@@ -6,7 +6,7 @@
 
 #include "base/fail.hpp"
 #include "coll/agree.hpp"
-#include "core/window_state.hpp"
+#include "core/world/window_state.hpp"
 
 namespace tca::coll {
 

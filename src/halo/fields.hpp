@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/codec.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "tca/halo.hpp"
 #include "tca/raw/window.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "base/combine.hpp"
 #include "base/fail.hpp"
-#include "core/window_state.hpp"
+#include "core/world/window_state.hpp"
 #include "halo/rows.hpp"
 
 namespace tca::halo {

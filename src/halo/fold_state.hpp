@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/codec.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "halo/cell_table.hpp"
 #include "halo/fields.hpp"
 #include "tca/fold.hpp"

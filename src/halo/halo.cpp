@@ -9,7 +9,7 @@
 #include "base/codec.hpp"
 #include "base/fail.hpp"
 #include "base/text/ranks.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "halo/fields.hpp"
 #include "halo/geometry.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "core/run_threads.hpp"
+#include "core/world/run_threads.hpp"
 #include "doubles/mixed_fabric.hpp"
 #include "doubles/shuffle_fabric.hpp"
 #include "fabric/shm/shm_fabric.hpp"

@@ -10,7 +10,7 @@
 
 #include "base/poll.hpp"
 #include "control/mpi/call.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "doubles/staging_double.hpp"
 #include "fabric/mpi/mpi_fabric.hpp"
 #include "mpi/mpi_ranks.hpp"

@@ -2,7 +2,7 @@
 #include <tca/tca.hpp>
 
 #include "base/layout/shape.hpp"
-#include "core/chain_state.hpp"  // so that its debug information is here, whatever the library was compiled with
+#include "core/chain/chain_state.hpp"  // so that its debug information is here, whatever the library was compiled with
 
 using tca::core::ChainState;
 

@@ -14,7 +14,7 @@
 #include "cli/options/numbers.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "put_exchange.hpp"
 #include "route/choose.hpp"
 #include "tca/error.hpp"

@@ -21,7 +21,7 @@
 #include "cli/options/numbers.hpp"
 #include "cli/output/build_info.hpp"
 #include "cli/subcommand.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "route/choose.hpp"
 #include "route/hardware.hpp"
 #include "route/tuning.hpp"

@@ -11,7 +11,7 @@
 #include "cli/options/refuse.hpp"
 #include "cli/output/plot.hpp"
 #include "cli/output/temporary_file.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "route/choose.hpp"
 
 namespace tca::tool {

@@ -1,5 +1,5 @@
 // Tests on every fabric how often the ranks meet in a commit: each meeting costs a round trip between all of them.
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "suite.hpp"
 
 namespace tca::test {

@@ -9,7 +9,7 @@
 
 #include "coll/kernels.hpp"
 #include "coll/state.hpp"
-#include "core/run_threads.hpp"
+#include "core/world/run_threads.hpp"
 #include "messages.hpp"
 #include "route/choose.hpp"
 #include "tca/operations.hpp"

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/text/ranks.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "messages.hpp"
 
 namespace tca::test {

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "messages.hpp"
 #include "ranks.hpp"
 

@@ -1,5 +1,5 @@
 // Tests when the memory of dropped objects is freed.
-#include "core/reclaim.hpp"
+#include "core/world/reclaim.hpp"
 
 #include <gtest/gtest.h>
 

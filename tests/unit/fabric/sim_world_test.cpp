@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "core/run_threads.hpp"
+#include "core/world/run_threads.hpp"
 #include "fabric/sim/model.hpp"
 #include "fabric/sim/sim_fabric.hpp"
 #include "messages.hpp"

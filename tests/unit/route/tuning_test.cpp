@@ -12,7 +12,7 @@
 
 #include "base/fail.hpp"
 #include "boot/over_mpi.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "messages.hpp"
 #include "own_folder.hpp"
 #include "tca/tca.hpp"

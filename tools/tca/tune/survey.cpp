@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/quantile.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "measure/agree.hpp"
 #ifdef OPENTCA_HAVE_CUDA
 #include "gpu/in_turn.hpp"

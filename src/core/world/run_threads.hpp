@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 
 namespace tca::core {
 

@@ -38,7 +38,7 @@
 #include "base/codec.hpp"
 #include "base/system/leak_intentionally.hpp"
 #include "control/control.hpp"
-#include "core/memories.hpp"
+#include "core/world/memories.hpp"
 #include "fabric/accelerator.hpp"
 #include "fabric/fabric.hpp"
 

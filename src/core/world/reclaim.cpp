@@ -1,4 +1,4 @@
-#include "core/reclaim.hpp"
+#include "core/world/reclaim.hpp"
 
 #include <algorithm>
 #include <iterator>

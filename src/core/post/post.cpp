@@ -8,8 +8,8 @@
 #include "base/fail.hpp"
 #include "base/layout/shape.hpp"
 #include "base/waited.hpp"
-#include "core/posting.hpp"
-#include "core/wait.hpp"
+#include "core/chain/wait.hpp"
+#include "core/post/posting.hpp"
 #include "core/words.hpp"
 #include "tca/world.hpp"
 

@@ -1,8 +1,8 @@
-#include "core/deferred_steps.hpp"
+#include "core/chain/deferred_steps.hpp"
 
 #include <algorithm>
 
-#include "core/chain_state.hpp"
+#include "core/chain/chain_state.hpp"
 #include "fabric/messages.hpp"
 
 namespace tca::core {

@@ -1,4 +1,4 @@
-#include "core/wait.hpp"
+#include "core/chain/wait.hpp"
 
 #include "base/fail.hpp"
 #include "base/poll.hpp"

@@ -1,4 +1,4 @@
-#include "core/commit.hpp"
+#include "core/chain/commit.hpp"
 
 #include <algorithm>
 #include <map>

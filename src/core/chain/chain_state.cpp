@@ -1,12 +1,12 @@
-#include "core/chain_state.hpp"
+#include "core/chain/chain_state.hpp"
 
 #include <algorithm>
 #include <thread>
 #include <utility>
 
 #include "base/fail.hpp"
-#include "core/commit.hpp"
-#include "core/explain.hpp"
+#include "core/chain/commit.hpp"
+#include "core/chain/explain.hpp"
 #include "fabric/accelerator.hpp"
 #include "route/choose.hpp"
 

@@ -1,7 +1,7 @@
 // Chain::explain, and what a chain keeps for it.
 #pragma once
 
-#include "core/chain_state.hpp"
+#include "core/chain/chain_state.hpp"
 
 namespace tca::core {
 

@@ -1,4 +1,4 @@
-#include "core/run_threads.hpp"
+#include "core/world/run_threads.hpp"
 
 #include <atomic>
 #include <exception>

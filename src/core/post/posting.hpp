@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 #include "fabric/posting.hpp"
 #include "tca/post.hpp"
 

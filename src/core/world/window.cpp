@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/fail.hpp"
-#include "core/window_state.hpp"
 #include "core/words.hpp"
+#include "core/world/window_state.hpp"
 
 namespace tca {
 

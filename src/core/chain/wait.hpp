@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "control/control.hpp"
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 
 namespace tca::core {
 

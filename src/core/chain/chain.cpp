@@ -1,7 +1,7 @@
 #include "tca/chain.hpp"
 
 #include "base/fail.hpp"
-#include "core/chain_state.hpp"
+#include "core/chain/chain_state.hpp"
 #include "core/words.hpp"
 
 namespace tca {

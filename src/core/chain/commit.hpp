@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/layout/region.hpp"
-#include "core/chain_state.hpp"
+#include "core/chain/chain_state.hpp"
 
 namespace tca::core {
 

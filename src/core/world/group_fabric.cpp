@@ -1,4 +1,4 @@
-#include "core/group_fabric.hpp"
+#include "core/world/group_fabric.hpp"
 
 #include <algorithm>
 #include <utility>

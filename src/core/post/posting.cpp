@@ -1,4 +1,4 @@
-#include "core/posting.hpp"
+#include "core/post/posting.hpp"
 
 #include <unistd.h>
 

@@ -1,12 +1,12 @@
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 
 #include <algorithm>
 
 #include "base/fail.hpp"
 #include "boot/over_mpi.hpp"
 #include "control/group_control.hpp"
-#include "core/posting.hpp"
-#include "core/window_state.hpp"
+#include "core/post/posting.hpp"
+#include "core/world/window_state.hpp"
 #include "route/hardware.hpp"
 #include "route/tuning.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/explain.hpp"
+#include "core/chain/explain.hpp"
 
 #include <fmt/ranges.h>
 

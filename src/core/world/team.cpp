@@ -1,7 +1,7 @@
 #include "tca/team.hpp"
 
 #include "base/fail.hpp"
-#include "core/team_state.hpp"
+#include "core/world/team_state.hpp"
 
 namespace tca {
 

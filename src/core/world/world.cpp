@@ -7,11 +7,11 @@
 
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
-#include "core/chain_state.hpp"
-#include "core/run_threads.hpp"
-#include "core/team_state.hpp"
-#include "core/window_state.hpp"
-#include "core/world_state.hpp"
+#include "core/chain/chain_state.hpp"
+#include "core/world/run_threads.hpp"
+#include "core/world/team_state.hpp"
+#include "core/world/window_state.hpp"
+#include "core/world/world_state.hpp"
 #include "tca/version.hpp"
 
 namespace tca {

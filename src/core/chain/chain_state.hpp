@@ -10,7 +10,7 @@
 #include "base/codec.hpp"
 #include "base/poll.hpp"
 #include "base/waited.hpp"
-#include "core/window_state.hpp"
+#include "core/world/window_state.hpp"
 #include "tca/counted.hpp"
 #include "tca/device/produced.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/world_state.hpp"
+#include "core/world/world_state.hpp"
 
 namespace tca::core {
 
