@@ -227,7 +227,7 @@ def build(name, defines, folder):
     optimise = "-O1" if name in LONG else "-O0"
     # Without stuttering: a run that has ended is not a cycle. MEMLIM is in MiB; array bounds are checked by default.
     flags = [optimise, "-w", "-DNOSTUTTER", "-DMEMLIM=1024"]
-    model = HERE / f"{file}.pml"
+    model = HERE / "models" / f"{file}.pml"
     for command in (["spin", "-a", *(f"-D{d}" for d in defines), str(model)], ["gcc", *flags, "-o", "pan", "pan.c"]):
         status, output = call(command, folder)
         if status != 0 or "Error" in output:

@@ -20,7 +20,7 @@
 //
 // The same holds for halves that are stored in windows, but where two exchanges of the same parity follow
 // each other the neighbour may still be reading. So an exchange of nothing comes between them
-// (GpuWilson::clear_to_send). verify/signals.pml and verify/produced.pml are the models.
+// (GpuWilson::clear_to_send). verify/models/signals.pml and verify/models/produced.pml are the models.
 #pragma once
 
 #include "qcd/gpu/site.hpp"

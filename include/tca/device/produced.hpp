@@ -15,7 +15,7 @@
 ///     n. That holds, for example, where two ranks produce for each other and element i of a step is written
 ///     after that of the step before has been read.
 ///
-/// verify/produced.pml models both.
+/// verify/models/produced.pml models both.
 #pragma once
 
 #include <cstring>

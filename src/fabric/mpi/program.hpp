@@ -15,7 +15,7 @@
 // receiver confirms every eighth start, and the wait of such a step needs the confirmation of eight steps
 // before.
 //
-// docs/protocols.md argues why this is right; verify/mpi.pml proves it.
+// docs/protocols.md argues why this is right; verify/models/mpi.pml proves it.
 #pragma once
 
 #include <cstdint>

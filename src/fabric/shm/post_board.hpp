@@ -10,7 +10,7 @@
 // source says that it is before it looks whether the region lives. Both orders hold across the two words
 // (sequentially consistent), so that the source finds the region gone or the owner finds it storing.
 //
-// docs/protocols.md argues why this is right; verify/notice.pml and verify/freed.pml prove it.
+// docs/protocols.md argues why this is right; verify/models/notice.pml and verify/models/freed.pml prove it.
 #pragma once
 
 #include <array>
