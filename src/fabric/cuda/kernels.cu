@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "fabric/cuda/kernels.hpp"
-#include "fabric/cuda/launch.hpp"
+#include "fabric/cuda/launch/launch.hpp"
 #include "tca/device/part.cuh"
 #include "tca/team.cuh"
 

@@ -10,8 +10,8 @@
 #include "fabric/accelerator.hpp"
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/engine/engine.hpp"
-#include "fabric/cuda/launch_throttle.hpp"
-#include "fabric/cuda/own_stream.hpp"
+#include "fabric/cuda/launch/launch_throttle.hpp"
+#include "fabric/cuda/launch/own_stream.hpp"
 #include "fabric/cuda/timeout_report.hpp"
 
 namespace tca::cuda {

@@ -9,9 +9,9 @@
 #include <variant>
 
 #include "fabric/cuda/collective/collective_kernels.hpp"
-#include "fabric/cuda/launch_throttle.hpp"
+#include "fabric/cuda/launch/launch_throttle.hpp"
+#include "fabric/cuda/launch/own_stream.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
-#include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/timeout_report.hpp"
 
 namespace tca::cuda {

@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "fabric/cuda/collective/collective_kernels.hpp"
-#include "fabric/cuda/launch.hpp"
+#include "fabric/cuda/launch/launch.hpp"
 #include "tca/device/groups.cuh"
 
 namespace tca::cuda {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fabric/accelerator.hpp"
-#include "fabric/cuda/launch_throttle.hpp"
+#include "fabric/cuda/launch/launch_throttle.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
 #include "fabric/cuda/timeout_report.hpp"
 #include "tca/device/team.hpp"

@@ -1,4 +1,4 @@
-#include "fabric/cuda/launch_throttle.hpp"
+#include "fabric/cuda/launch/launch_throttle.hpp"
 
 #include <chrono>
 
