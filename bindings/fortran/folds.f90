@@ -140,12 +140,7 @@ contains
     type(tca_fold), intent(in) :: fold
     character(:), allocatable, intent(out) :: text
     integer, optional, intent(out) :: ierror
-    type(c_ptr) :: address
-    integer(c_int) :: status
 
-    address = c_null_ptr
-    status = c_fold_explain(fold%handle, address)
-    text = text_of(address)
-    call settle(status, ierror)
+    call settle_text(c_fold_explain, fold%handle, text, ierror)
   end subroutine
 end module

@@ -125,7 +125,7 @@ class Kept(Tuning):
         self.assertEqual(os.listdir(self.folder), [])
         plot = ("--plot", self.path("all.svg"))
         self.assert_ends(self.tune(*plot, TMPDIR="/nowhere"), USAGE, "no folder for a temporary file: .*; set TMPDIR$")
-        self.assert_ends(self.tune(*plot, TMPDIR="/proc"), USAGE, "/proc/tca-tune-.*: cannot be written: .*; set TMPDIR to another")
+        self.assert_ends(self.tune(*plot, TMPDIR="/proc"), USAGE, "/proc/tca-.*: cannot be written: .*; set TMPDIR to another")
         # What was looked at first is not left behind by what is refused next.
         json = ("--json", self.path("all.jsonl"))
         self.assert_ends(self.tune(*json, "--plot", self.path("all.txt")), USAGE, r"must end in \.svg")

@@ -37,10 +37,11 @@ std::int64_t count(const std::vector<std::uint64_t>& bits) {
                          [](std::int64_t sum, std::uint64_t word) { return sum + std::popcount(word); });
 }
 
-std::vector<ExplainedMessage> explain(const bfs::Exchange& exchange) {
+// Collective.
+std::vector<ExplainedMessage> explain(World& world, const bfs::Exchange& exchange) {
   std::vector<ExplainedMessage> all;
   for (const bfs::Message message : bfs::messages)
-    if (const std::string text = exchange.explain(message); !text.empty())
+    if (const std::string text = explained_by_sender(world, exchange.explain(message)); !text.empty())
       all.push_back({std::string(bfs::name_of(message)), text});
   return all;
 }
@@ -83,7 +84,7 @@ BfsReport solve_bfs(World& world, const BfsOptions& options) {
   if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
   std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
   exchanges.push_back(bfs::direct_exchange(world, search->sendings(), forced));
-  report.explained = explain(*exchanges.front());
+  report.explained = explain(world, *exchanges.front());
   for (const apps::Channels& channels : report.channels)
     exchanges.push_back(bfs::direct_exchange(world, search->sendings(), channels));
   if (options.compare)

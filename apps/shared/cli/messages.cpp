@@ -6,7 +6,9 @@
 #include <regex>
 #include <sstream>
 
+#include "base/codec.hpp"
 #include "cli/output/record.hpp"
+#include "core/world/world_state.hpp"
 
 namespace tca::tool {
 namespace {
@@ -47,6 +49,17 @@ std::string joined(const std::vector<ExplainedMessage>& messages) {
   std::string all;
   for (const ExplainedMessage& message : messages) all += message.text;
   return all;
+}
+
+std::string explained_by_sender(World& world, const std::string& own) {
+  const auto blobs = core::WorldState::of(world).control().make_together("what messages say", [&] {
+    base::Writer writer;
+    writer.put_string(channels_in(own).empty() ? "" : own);
+    return writer.blob();
+  });
+  for (const base::Blob& blob : blobs)
+    if (const std::string text = base::Reader(blob).get_string(); !text.empty()) return text;
+  return own;
 }
 
 MessageRoute read_route(const std::string& explain) {

@@ -9,6 +9,7 @@
 
 #include "shared/cli/job.hpp"
 #include "shared/message_cost.hpp"
+#include "tca/world.hpp"
 
 namespace tca::tool {
 
@@ -17,6 +18,9 @@ struct ExplainedMessage {
   std::string name, text;
 };
 std::string joined(const std::vector<ExplainedMessage>& messages);
+
+// Of a message that this rank may only receive: what the lowest rank that puts any of it says. Collective.
+std::string explained_by_sender(World& world, const std::string& own);
 
 // What such a text says of the message as a whole.
 struct MessageRoute {
