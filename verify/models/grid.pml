@@ -54,12 +54,17 @@ proctype Block(byte me) {
   byte n, i;
   for (n : 1 .. STEPS) {
     stored[me]!n;
+    if
+    :: !IN_TWO -> /* to other ranks without waiting for anything */
+      atomic { for (i : 0 .. RANKS - 1) { if :: i != RANK(me) -> wire[SHARE(i, SET, me)]!n :: else fi } }
+    :: else
+    fi;
 #ifndef BREAK_NO_FENCE
-    data[me] == n; /* the fence before a packet */
+    data[me] == n; /* the fence before a packet to this rank */
 #endif
     if
     :: !IN_TWO ->
-      atomic { for (i : 0 .. RANKS - 1) { wire[SHARE(i, SET, me)]!n } }
+      wire[SHARE(RANK(me), SET, me)]!n;
       for (i : 0 .. ALL_BLOCKS - 1) { place[SHARE(RANK(me), SET, i)] == n }
     :: else ->
       wire[SHARE(RANK(me), SET, me)]!n;

@@ -53,6 +53,10 @@ struct alignas(16) Packet {
   /// Loads what is here now, whole, without waiting for anything; `carries` says whether it is what the
   /// caller waits for. Relaxed, of system scope.
   TCA_DEVICE Packet read_once() const;
+  /// Loads as `read_once` does, and acquires: what the sender stored before a fence and this packet can be
+  /// read after. For a sender on the same GPU, and for any.
+  TCA_DEVICE Packet read_acquire_gpu() const;
+  TCA_DEVICE Packet read_acquire() const;
 };
 static_assert(sizeof(Packet) == 16);
 
@@ -65,18 +69,28 @@ static_assert(sizeof(Packet) == 16);
 #if __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 3
 #define TCA_STORE_PACKET \
   "{\n\t.reg .b128 packet;\n\tmov.b128 packet, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], packet;\n\t}"
-#define TCA_LOAD_PACKET \
-  "{\n\t.reg .b128 packet;\n\tld.relaxed.sys.global.b128 packet, [%2];\n\tmov.b128 {%0, %1}, packet;\n\t}"
+#define TCA_LOAD_PACKET(how) \
+  "{\n\t.reg .b128 packet;\n\tld." how ".global.b128 packet, [%2];\n\tmov.b128 {%0, %1}, packet;\n\t}"
 #else
 #define TCA_STORE_PACKET "st.relaxed.sys.global.v2.u64 [%0], {%1, %2};"
-#define TCA_LOAD_PACKET "ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+#define TCA_LOAD_PACKET(how) "ld." how ".global.v2.u64 {%0, %1}, [%2];"
 #endif
 TCA_DEVICE void Packet::write(Packet packet) {
   asm volatile(TCA_STORE_PACKET ::"l"(this), "l"(packet.low), "l"(packet.high) : "memory");
 }
 TCA_DEVICE Packet Packet::read_once() const {
   Packet packet;
-  asm volatile(TCA_LOAD_PACKET : "=l"(packet.low), "=l"(packet.high) : "l"(this) : "memory");
+  asm volatile(TCA_LOAD_PACKET("relaxed.sys") : "=l"(packet.low), "=l"(packet.high) : "l"(this) : "memory");
+  return packet;
+}
+TCA_DEVICE Packet Packet::read_acquire_gpu() const {
+  Packet packet;
+  asm volatile(TCA_LOAD_PACKET("acquire.gpu") : "=l"(packet.low), "=l"(packet.high) : "l"(this) : "memory");
+  return packet;
+}
+TCA_DEVICE Packet Packet::read_acquire() const {
+  Packet packet;
+  asm volatile(TCA_LOAD_PACKET("acquire.sys") : "=l"(packet.low), "=l"(packet.high) : "l"(this) : "memory");
   return packet;
 }
 #undef TCA_STORE_PACKET
@@ -95,6 +109,8 @@ TCA_DEVICE Packet Packet::read_once() const {
   const std::uint64_t flagged = std::atomic_ref(here.high).load(std::memory_order_acquire);
   return {std::atomic_ref(here.low).load(std::memory_order_relaxed), flagged};
 }
+TCA_DEVICE Packet Packet::read_acquire_gpu() const { return read_once(); }
+TCA_DEVICE Packet Packet::read_acquire() const { return read_once(); }
 
 #endif
 
