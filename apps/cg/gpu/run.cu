@@ -36,10 +36,6 @@ class Block {
     return add_up_block(values, good, between_warps(turn_));
   }
 
-  // Other GPUs' blocks read what has been published there.
-  __device__ void release(Word ranks) const { fence(ranks); }
-  __device__ void acquire(Word ranks) const { fence(ranks); }
-
   // Every other product goes backwards, so that it begins with what the one before has read last, and what is
   // still in the L2 when not all of the matrix fits there.
   __device__ void multiply(const Run& run, const Tile& tile, Word product, double* out) const {
@@ -62,14 +58,6 @@ class Block {
   static __device__ double (*between_warps(int turn))[tile_warps] {
     __shared__ double values[2][most_sums][tile_warps];
     return values[turn];
-  }
-
-  static __device__ void fence(Word ranks) {
-    if (ranks == 1) {
-      __threadfence();
-    } else {
-      __threadfence_system();
-    }
   }
 
   // Copies an array into shared memory, where it stays.

@@ -136,8 +136,6 @@ class HostBlock {
   bool add_up(double (&)[count], bool good) const {
     return good;
   }
-  void release(Word) const { std::atomic_thread_fence(std::memory_order_release); }
-  void acquire(Word) const { std::atomic_thread_fence(std::memory_order_acquire); }
 
   void multiply(const Run& run, const Tile& tile, Word, double* out) const {
     const TileArrays& matrix = run.matrix;
