@@ -49,7 +49,7 @@ MODELS = [
     ("signals-relaxed_arrive", "BREAK_RELAXED", ASSERTION),
     ("produced-mutual", "", HOLDS),
     ("produced-one_way", "ONE_WAY", HOLDS),
-    ("produced-ring", "RING STEPS=3", HOLDS),
+    ("produced-ring", "RING STEPS=2", HOLDS),
     ("produced-turns", "TURNS", HOLDS),
     ("produced-no_room", "ONE_WAY BREAK_NO_ROOM", DEADLOCK),
     ("produced-room_late", "ONE_WAY BREAK_ROOM_LATE", DEADLOCK),
@@ -204,6 +204,7 @@ LONG = {
     "group-two",
     "ll-ring",
     "mpi-ring",
+    "produced-ring",
     "staged-ring",
 }
 

@@ -86,10 +86,10 @@ class ProducedArrival {
 
 /// The two ends of a produced signal, which a kernel raises when other ranks may read what kernels have stored in
 /// their memory by themselves; see tca/device/produced.hpp. Copies name the same signal.
-class ProducedSignal {
+class TCA_API ProducedSignal {
  public:
   /// Throws Error{invalid_argument} before the commit.
-  TCA_API DeviceProducedSignal device() const;
+  DeviceProducedSignal device() const;
   /// Returns the target.
   int rank() const { return core::produced_partner(end_); }
 
@@ -99,10 +99,10 @@ class ProducedSignal {
 
   std::shared_ptr<core::ProducedEnd> end_;
 };
-class ExpectedSignal {
+class TCA_API ExpectedSignal {
  public:
   /// Throws Error{invalid_argument} before the commit.
-  TCA_API DeviceExpectedSignal device() const;
+  DeviceExpectedSignal device() const;
   /// Returns the sender.
   int rank() const { return core::produced_partner(end_); }
 

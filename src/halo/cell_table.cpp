@@ -38,7 +38,7 @@ DeviceFold CellTable::view(const std::uint64_t* words) const {
   for (const auto& [cell, from] : all_) cells.push_back(cell);
   std::ranges::sort(cells);
   DeviceFold view;
-  view.count = static_cast<std::uint64_t>(std::ranges::unique(cells).begin() - cells.begin());
+  view.count = static_cast<std::uint64_t>(std::unique(cells.begin(), cells.end()) - cells.begin());
   view.cells = words;
   view.begins = view.cells + view.count;
   view.sources = view.begins + view.count + 1;

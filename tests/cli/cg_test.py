@@ -69,7 +69,7 @@ class CgTest(CommandTest):
         self.assertAlmostEqual(line["median_us"] / float(iteration), 1, delta=0.01)
         self.assertAlmostEqual(line["mops"], float(mops), delta=1)
         operations = 2e-6 * 15 * 1400 * (3 + 56 + 25 * (5 + 56) + 3)
-        self.assertAlmostEqual(line["mops"] * line["seconds"] / operations, 1, delta=0.01)
+        self.assertAlmostEqual(line["mops"] * line["seconds"] / operations, 1, delta=0.05)  # two medians
         self.assertEqual([message["name"] for message in line["messages"]], ["SPMV", "EXCH", "DOT"])
         self.assertEqual([message["bytes"] for message in line["messages"]], [5600, 5600, 8])
         self.assertEqual(line["bytes"], 4 * 2 * 5600)

@@ -22,9 +22,9 @@ class Tuning(WorldTest):
     def tables(self):
         return glob.glob(os.path.join(self.folder, "opentca", "*"))
 
-    def tune(self, *arguments, **environment):
+    def tune(self, *arguments, every=100, **environment):
         # No longer than it takes to measure some puts three times.
-        return self.start([TCA, "tune", "--seconds", "0", "--every", "16", *arguments], **environment)
+        return self.start([TCA, "tune", "--seconds", "0", "--every", str(every), *arguments], **environment)
 
     def explain(self, *arguments, **environment):
         return self.start([TCA, "explain", *arguments], **environment)
@@ -38,7 +38,7 @@ class Tuning(WorldTest):
 
 class Kept(Tuning):
     def test_is_used_until_it_is_damaged_or_left_out(self):
-        tuned = self.tune("--json", self.path("all.jsonl"))
+        tuned = self.tune("--json", self.path("all.jsonl"), every=16)
         self.assert_ends(tuned, 0)
         (table,) = self.tables()
         self.assertRegex(

@@ -73,7 +73,9 @@ struct Produced {
   Word buffer = 0;  // packets of a buffer
   Word link = 0;
 
-  TCA_DEVICE Packet* buffer_of(Word step) const { return packets + (step & 1) * buffer; }
+  TCA_DEVICE Packet* buffer_of(Word step) const {
+    return packets + static_cast<std::size_t>((step & 1) * buffer);
+  }
 };
 
 // The place of an element's first packet in a buffer. Its others follow at distances of a lot, so that the
@@ -135,7 +137,8 @@ struct DeviceProducedPut : device::Produced {
     std::memcpy(words, &value, sizeof(T));
     Packet* const to = buffer_of(step) + place_of_element(i, packets_each);
     TCA_UNROLL
-    for (Word k = 0; k < packets_each; ++k) to[k * elements_per_lot].write(Packet::of(words[k], step));
+    for (Word k = 0; k < packets_each; ++k)
+      to[static_cast<std::size_t>(k * elements_per_lot)].write(Packet::of(words[k], step));
   }
 };
 
@@ -158,7 +161,8 @@ struct DeviceProducedArrival : device::Produced {
     for (;;) {
       // Loads all packets before it looks at any: one round trip to the L2.
       TCA_UNROLL
-      for (Word k = 0; k < packets_each; ++k) come[k] = from[k * elements_per_lot].read_once();
+      for (Word k = 0; k < packets_each; ++k)
+        come[k] = from[static_cast<std::size_t>(k * elements_per_lot)].read_once();
       bool all = true;
       TCA_UNROLL
       for (Word k = 0; k < packets_each; ++k) all = all && come[k].carries(step);

@@ -225,13 +225,13 @@ struct Memory {
   }
   void connect(World& world, const Lattice& lattice) {
     std::array<std::uintptr_t, directions> own{};
-    for (int d = 0; d < directions; ++d) own[d] = reinterpret_cast<std::uintptr_t>(packets[d].data());
+    for (std::size_t d = 0; d < directions; ++d) own[d] = reinterpret_cast<std::uintptr_t>(packets[d].data());
     const auto all = world.all_gather(own);
     for (const Face& face : lattice.faces()) {
       const int d = face.direction;
       static_cast<device::Produced&>(solve.halves.to[d]) = solve.halves.from[d];
-      solve.halves.to[d].packets =
-          reinterpret_cast<device::Packet*>(all[static_cast<std::size_t>(face.neighbour)][d ^ 1]);
+      solve.halves.to[d].packets = reinterpret_cast<device::Packet*>(
+          all[static_cast<std::size_t>(face.neighbour)][static_cast<std::size_t>(d ^ 1)]);
     }
   }
 
