@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bfs/exchange.hpp"
-#include "bfs/graph.hpp"
+#include "bfs/graph/graph.hpp"
+#include "bfs/messages/exchange.hpp"
 #include "bfs/tree.hpp"
 #include "tca/world.hpp"
 

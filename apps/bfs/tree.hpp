@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "bfs/graph.hpp"
+#include "bfs/graph/graph.hpp"
 
 namespace tca::bfs {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bfs/partition.hpp"
+#include "bfs/graph/partition.hpp"
 #include "bfs/problem.hpp"
 #include "tca/coll.hpp"
 #include "tca/world.hpp"

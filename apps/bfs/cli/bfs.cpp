@@ -7,8 +7,8 @@
 
 #include "bfs/cli/report.hpp"
 #include "bfs/cli/solve.hpp"
-#include "bfs/graph.hpp"
-#include "bfs/partition.hpp"
+#include "bfs/graph/graph.hpp"
+#include "bfs/graph/partition.hpp"
 #include "bfs/problem.hpp"
 #include "cli/options/memory.hpp"
 #include "cli/options/numbers.hpp"

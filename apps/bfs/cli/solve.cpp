@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "bfs/exchange.hpp"
-#include "bfs/generator.hpp"
-#include "bfs/graph.hpp"
+#include "bfs/graph/generator.hpp"
+#include "bfs/graph/graph.hpp"
+#include "bfs/graph/roots.hpp"
 #include "bfs/measure.hpp"
-#include "bfs/roots.hpp"
+#include "bfs/messages/exchange.hpp"
 #include "bfs/search.hpp"
 #include "bfs/validator.hpp"
 #include "cli/output/progress.hpp"

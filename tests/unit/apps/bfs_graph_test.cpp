@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "bfs/generator.hpp"
-#include "bfs/graph.hpp"
-#include "bfs/partition.hpp"
+#include "bfs/graph/generator.hpp"
+#include "bfs/graph/graph.hpp"
+#include "bfs/graph/partition.hpp"
+#include "bfs/graph/roots.hpp"
 #include "bfs/problem.hpp"
-#include "bfs/roots.hpp"
 #include "bfs/tree.hpp"
 #include "tca/error.hpp"
 #include "tca/world.hpp"

@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "bfs/exchange.hpp"
-#include "bfs/generator.hpp"
-#include "bfs/graph.hpp"
+#include "bfs/graph/generator.hpp"
+#include "bfs/graph/graph.hpp"
+#include "bfs/graph/partition.hpp"
+#include "bfs/graph/roots.hpp"
 #include "bfs/measure.hpp"
-#include "bfs/partition.hpp"
+#include "bfs/messages/exchange.hpp"
 #include "bfs/problem.hpp"
-#include "bfs/roots.hpp"
 #include "bfs/search.hpp"
 #include "bfs/validator.hpp"
 #include "tca/world.hpp"

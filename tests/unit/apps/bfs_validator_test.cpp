@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bfs/cli/report.hpp"
-#include "bfs/partition.hpp"
+#include "bfs/graph/partition.hpp"
 #include "bfs/problem.hpp"
 #include "bfs/validator.hpp"
 #include "tca/world.hpp"

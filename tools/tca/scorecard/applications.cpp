@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "bfs/exchange.hpp"
-#include "bfs/generator.hpp"
-#include "bfs/graph.hpp"
-#include "bfs/roots.hpp"
+#include "bfs/graph/generator.hpp"
+#include "bfs/graph/graph.hpp"
+#include "bfs/graph/roots.hpp"
+#include "bfs/messages/exchange.hpp"
 #include "bfs/search.hpp"
 #include "cg/exchange.hpp"
 #include "cg/problem.hpp"

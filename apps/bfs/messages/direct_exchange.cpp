@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bfs/exchange.hpp"
+#include "bfs/messages/exchange.hpp"
 #include "tca/chain.hpp"
 
 namespace tca::bfs {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bfs/graph.hpp"
+#include "bfs/graph/graph.hpp"
 
 namespace tca::bfs {
 

@@ -1,4 +1,4 @@
-#include "bfs/deliver.hpp"
+#include "bfs/graph/deliver.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The exchange by MPI, for comparison. No other file of the search calls MPI.
-#include "bfs/exchange.hpp"
+#include "bfs/messages/exchange.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
 

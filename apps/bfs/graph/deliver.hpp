@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "bfs/partition.hpp"
+#include "bfs/graph/partition.hpp"
 #include "bfs/problem.hpp"
 #include "tca/world.hpp"
 

@@ -1,4 +1,4 @@
-#include "bfs/partition.hpp"
+#include "bfs/graph/partition.hpp"
 
 #include <fmt/format.h>
 

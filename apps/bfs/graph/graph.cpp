@@ -1,9 +1,9 @@
-#include "bfs/graph.hpp"
+#include "bfs/graph/graph.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "bfs/deliver.hpp"
+#include "bfs/graph/deliver.hpp"
 #include "tca/coll.hpp"
 
 namespace tca::bfs {

@@ -1,6 +1,6 @@
-#include "bfs/generator.hpp"
+#include "bfs/graph/generator.hpp"
 
-#include "bfs/random.hpp"
+#include "bfs/graph/random.hpp"
 
 namespace tca::bfs {
 

@@ -1,10 +1,10 @@
-#include "bfs/roots.hpp"
+#include "bfs/graph/roots.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
-#include "bfs/random.hpp"
+#include "bfs/graph/random.hpp"
 #include "bfs/tree.hpp"
 
 namespace tca::bfs {

@@ -1,4 +1,4 @@
-#include "bfs/exchange.hpp"
+#include "bfs/messages/exchange.hpp"
 
 namespace tca::bfs {
 
