@@ -216,7 +216,8 @@ struct GridStep {
       };
     };
     const Word half = group.lanes() / 2, others = team.size - 1;
-    if (everywhere || half % 32 != 0) return send_each(count * team.size, group, send_to(team.size));
+    if (everywhere || half == 0 || half % 32 != 0)
+      return send_each(count * team.size, group, send_to(team.size));
     send_by(0, half, count * others, false, group, send_to(others));
     send_by(half, half, count, true, group,
             [&](Word v) { send(team.rank, place(v, block), bits_of(values[v])); });
