@@ -143,5 +143,19 @@ for extent in 8 16 32; do
   qcd $solve --ranks "$gpus" --started-by graph
   qcd dslash --lattice "$extent" --ranks "$gpus" --seconds 0.3
 done
+# The conjugate gradients of the NAS Parallel Benchmarks, on one GPU beside several.
+cg() {
+  echo "tca cg $*"
+  try 60 "$all" cg "$@" --fabric cuda && return
+  echo "bench/gpu.sh: that failed" >&2
+  failed=1
+}
+for class in S A B C; do
+  for ranks in 1 2 4 8; do
+    [ "$ranks" -gt "$gpus" ] || cg --class "$class" --ranks "$ranks"
+    # shellcheck disable=SC2086
+    [ "$ranks" -gt "$gpus" ] || [ "$ranks" = 1 ] || cg --class "$class" --ranks "$ranks" --order merged $nccl
+  done
+done
 echo "written: $out"
 exit "$failed"
