@@ -56,27 +56,54 @@ __device__ __forceinline__ void store_rows(double sum, const Tiling& tiling, con
   if (row != no_row) out[row] = sum;
 }
 
-// The sums of all threads' values, on every thread, in an order that depends on their number alone.
-// `between_warps` is one of two arrays that take turns, so that none is written while it is still read.
+// Adds each value up over a warp. Each step leaves a lane with half of its values, as long as there is more than
+// one: the lane has what is returned, the total of value lane / (step_elements / count).
 template <Word count>
-__device__ __forceinline__ bool add_up_block(double (&values)[count], bool good,
+__device__ __forceinline__ double add_up_warp(const double (&values)[count], Word lane) {
+  double left[count];
+#pragma unroll
+  for (Word v = 0; v < count; ++v) left[v] = values[v];
+  Word distance = step_elements / 2;
+#pragma unroll
+  for (Word half = count / 2; half > 0; half /= 2, distance /= 2) {
+    const bool upper = (lane & distance) != 0;
+#pragma unroll
+    for (Word v = 0; v < half; ++v) {
+      const double given = upper ? left[v] : left[v + half], kept = upper ? left[v + half] : left[v];
+      left[v] = kept + __shfl_xor_sync(~0u, given, distance);
+    }
+  }
+#pragma unroll
+  for (; distance > 0; distance /= 2) left[0] += __shfl_xor_sync(~0u, left[0], distance);
+  return left[0];
+}
+
+// The sums of the values of the first `threads` threads, on every thread, in an order that depends on their
+// number alone. `between_warps` is one of two arrays that take turns, so that none is written while it is
+// still read.
+template <Word count>
+__device__ __forceinline__ bool add_up_block(double (&values)[count], bool good, Word threads,
                                              double (*between_warps)[tile_warps]) {
+  static_assert((count & (count - 1)) == 0, "values are halved");
+  constexpr Word lanes = step_elements / count;  // for each value
   const Word lane = threadIdx.x % step_elements, warp = threadIdx.x / step_elements;
-#pragma unroll
-  for (Word v = 0; v < count; ++v) {
-#pragma unroll
-    for (Word distance = step_elements / 2; distance > 0; distance /= 2)
-      values[v] += __shfl_xor_sync(~0u, values[v], distance);
-    if (lane == 0) between_warps[v][warp] = values[v];
+  const Word value = lane / lanes, warps = min((threads + step_elements - 1) / step_elements, tile_warps);
+  if (warp < warps) {
+    const double total = add_up_warp(values, lane);
+    if (lane % lanes == 0) between_warps[value][warp] = total;
   }
   good = __syncthreads_and(good) != 0;
+  double total = 0;
 #pragma unroll
-  for (Word v = 0; v < count; ++v) {
-    values[v] = between_warps[v][lane % tile_warps];
-#pragma unroll
-    for (Word distance = tile_warps / 2; distance > 0; distance /= 2)
-      values[v] += __shfl_xor_sync(~0u, values[v], distance);
+  for (Word first = 0; first < tile_warps; first += lanes) {
+    const Word other = first + lane % lanes;
+    if (other < warps) total += between_warps[value][other];
   }
+#pragma unroll
+  for (Word distance = min(lanes, tile_warps) / 2; distance > 0; distance /= 2)
+    total += __shfl_xor_sync(~0u, total, distance);
+#pragma unroll
+  for (Word v = 0; v < count; ++v) values[v] = __shfl_sync(~0u, total, v * lanes);
   return good;
 }
 

@@ -140,7 +140,7 @@ class KernelWay : public Way {
   Window<double> published_;
   Window<device::Packet> sums_;
   Team team_;
-  DeviceArray<Word> multiplied_;
+  DeviceArray<device::Packet> multiplied_;
   DeviceArray<double> products_;
   DeviceArray<Found> found_;
   std::optional<DeviceArray<double>> spilled_;

@@ -29,11 +29,12 @@ class Block {
   __device__ Word lane() const { return threadIdx.x; }
   __device__ Word lanes() const { return tile_threads; }
   __device__ void sync() const { __syncthreads(); }
+  __device__ bool all(bool good) const { return __syncthreads_and(good) != 0; }
 
   template <Word count>
-  __device__ bool add_up(double (&values)[count], bool good) {
+  __device__ bool add_up(double (&values)[count], bool good, Word lanes) {
     turn_ = 1 - turn_;
-    return add_up_block(values, good, between_warps(turn_));
+    return add_up_block(values, good, lanes, between_warps(turn_));
   }
 
   // Every other product goes backwards, so that it begins with what the one before has read last, and what is

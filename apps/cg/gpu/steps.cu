@@ -53,7 +53,7 @@ __device__ void for_elements(const OwnVectors& v, const Act& act, const Finish& 
   __shared__ bool is_last;
   double sums[count] = {};
   for (Word i = blockIdx.x * threads + threadIdx.x; i < v.n; i += gridDim.x * threads) act(i, sums);
-  add_up_block(sums, true, between_warps[0]);
+  add_up_block(sums, true, threads, between_warps[0]);
   if (threadIdx.x == 0) {
     for (Word k = 0; k < count; ++k) v.partial[k * gridDim.x + blockIdx.x] = sums[k];
     is_last = device::count_up(v.count, gridDim.x - 1) == gridDim.x - 1;
@@ -62,7 +62,7 @@ __device__ void for_elements(const OwnVectors& v, const Act& act, const Finish& 
   if (!is_last) return;
   for (Word k = 0; k < count; ++k)
     sums[k] = threadIdx.x < gridDim.x ? __ldcg(v.partial + k * gridDim.x + threadIdx.x) : 0;
-  add_up_block(sums, true, between_warps[1]);
+  add_up_block(sums, true, threads, between_warps[1]);
   if (threadIdx.x == 0) finish(sums);
 }
 

@@ -22,7 +22,9 @@
 // barrier at which all agree to leave.
 //
 // `Group` is a block on a GPU and a thread on the host. Beside lane(), lanes() and sync() it has
-//   add_up(values, good)              each of `values` over all lanes, on every lane; whether all are good
+//   add_up(values, good, lanes)       each of `values` over all lanes, of which those behind the first `lanes`
+//                                     bring zeros, on every lane; whether all are good
+//   all(good)                         whether all lanes are good, behind a sync()
 //   multiply(run, tile, product, out) the tile's rows of the n-th product, with sync() before, not after it
 //   chains                            whether ranks have blocks of the matrix, and the group the following:
 //   barrier(good)                     of the rank's blocks; whether all are good
@@ -65,10 +67,10 @@ struct Found {
 struct Run {
   TileArrays matrix;
   DeviceWindow<double> published;  // on each rank that needs them two vectors
-  // On each rank two sets of boxes, `most_sums` for every block of all ranks.
+  // On each rank two sets of boxes: `most_sums` times one for every block of all ranks.
   DeviceWindow<device::Packet> sums;
   device::WaitLimits limits;       // whose links are ranks
-  Word* multiplied = nullptr;      // one a tile: the last product in which it is done
+  device::Packet* multiplied = nullptr;  // one a tile: carries the last product in which it is done
   double* products = nullptr;      // of each part of the columns, as long as the rank has rows
   double* product = nullptr;       // where ranks have blocks: their sum
   const double* result = nullptr;  // and the product of all ranks for this one's part of the vectors
@@ -193,13 +195,12 @@ class TileSolver {
   // behind it. False, on all lanes of a block that has given up, and the values are of no use then.
   template <Word count>
   TCA_DEVICE bool add(double (&values)[count], bool publishes) {
-    good_ = group_.add_up(values, good_);
+    good_ = group_.add_up(values, good_, group_.lanes());
     if (!good_) return false;
     ++sum_;
     if (publishes) ++publication_;
     const Word blocks = run_.matrix.tiling.tiles(), sources = blocks * run_.sums.size;
-    const Word set = sum_ % 2 * most_sums * sources;
-    const Word own = set + (run_.sums.rank * blocks + block_) * count;
+    const Word set = sum_ % 2 * most_sums * sources, own = run_.sums.rank * blocks + block_;
     // The last lanes send and the first ones receive: a fence behind what has been sent to other GPUs would
     // wait until it is there.
     for (Word k = group_.lanes() - 1 - group_.lane(); k < count * run_.sums.size; k += group_.lanes()) {
@@ -208,13 +209,19 @@ class TileSolver {
       for (Word v = 1; v < count; ++v)
         if (k % count == v) value = values[v];
       if (publishes) release();
-      run_.sums.parts[k / count][own + k % count].write(device::Packet::of(bits_of(value), sum_));
+      run_.sums.parts[k / count][set + k % count * sources + own].write(
+          device::Packet::of(bits_of(value), sum_));
     }
     TCA_UNROLL
     for (Word v = 0; v < count; ++v) values[v] = 0;
-    for (Word s = group_.lane(); s < sources && good_; s += group_.lanes())
-      collect(values, run_.sums.parts[run_.sums.rank] + set + s * count, s / blocks, publishes);
-    return good_ = group_.add_up(values, good_);
+    for (Word i = group_.lane(); i < count * sources && good_; i += group_.lanes()) {
+      const Word v = i / sources;
+      const double share = collect(set + i, (i - v * sources) / blocks, publishes);
+      TCA_UNROLL
+      for (Word k = 0; k < count; ++k)
+        if (v == k) values[k] += share;
+    }
+    return good_ = group_.add_up(values, good_, count * sources);
   }
 
   // Before a block's packet, and once it is there: what was published before can be read after. To acquire
@@ -225,28 +232,20 @@ class TileSolver {
   }
   TCA_DEVICE bool has_peers() const { return run_.sums.size > 1; }
 
-  // Waits for what one block brings, and adds it to `values`. What it has published can be read after.
-  template <Word count>
-  TCA_DEVICE void collect(double (&values)[count], const device::Packet* boxes, Word rank, bool publishes) {
-    const Word link = rank == run_.sums.rank ? device::no_link : rank;
+  // Waits for what a block of a rank brings in a box. What it has published can be read after.
+  TCA_DEVICE double collect(Word box, Word rank, bool publishes) {
+    const device::Packet& packet = run_.sums.parts[run_.sums.rank][box];
+    device::Packet got = packet.read_once();
     device::BoundedWait waiting(run_.limits, sum_);
-    device::Packet got[count];
-    for (;;) {
-      bool all = true;
-      TCA_UNROLL
-      for (Word v = 0; v < count; ++v) {
-        got[v] = boxes[v].read_once();
-        all = all && got[v].carries(sum_);
-      }
-      if (all) break;
-      if (!waiting.keep_polling(link)) {
+    while (!got.carries(sum_)) {
+      if (!waiting.keep_polling(rank == run_.sums.rank ? device::no_link : rank)) {
         good_ = false;
-        return;
+        return 0;
       }
+      got = packet.read_once();
     }
-    if (publishes) acquire(*boxes);
-    TCA_UNROLL
-    for (Word v = 0; v < count; ++v) values[v] += double_of(got[v].data());
+    if (publishes) acquire(packet);
+    return double_of(got.data());
   }
 
   static TCA_DEVICE std::uint64_t bits_of(double value) {
@@ -288,20 +287,32 @@ class TileSolver {
   // Waits until the tiles with the same rows are done with the product. Nobody overwrites one that another
   // has not read yet, because a sum over all blocks lies between.
   TCA_DEVICE void meet_side_by_side(Word first, Word parts) {
-    if (group_.lane() == 0) device::store_release(run_.multiplied + block_, product_);
-    for (Word other = group_.lane(); other < parts && good_; other += group_.lanes())
-      good_ = device::await(run_.multiplied + first + other, product_, device::no_link, run_.limits);
-    double none[1] = {};
-    good_ = group_.add_up(none, good_);
+    if (group_.lane() == 0) {
+      device::fence_gpu();
+      run_.multiplied[block_].write(device::Packet::of(0, product_));
+    }
+    for (Word other = group_.lane(); other < parts && good_; other += group_.lanes()) {
+      const device::Packet& packet = run_.multiplied[first + other];
+      device::BoundedWait waiting(run_.limits, product_);
+      while (good_ && !packet.read_once().carries(product_)) good_ = waiting.keep_polling(device::no_link);
+      packet.read_acquire_gpu();
+    }
+    good_ = group_.all(good_);
   }
 
   TCA_DEVICE double sum_of_parts(Word row) const {
+    constexpr Word in_flight = 12;  // loads before the first is used: nearly always one trip to the L2
+    const Word parts = run_.matrix.tiling.column_parts;
     double sum = 0;
-#ifdef __CUDA_ARCH__
-#pragma unroll 4
-#endif
-    for (Word part = 0; part < run_.matrix.tiling.column_parts; ++part)
-      sum += load_stored(run_.products + std::uint64_t{part} * run_.rows + row);
+    for (Word first = 0; first < parts; first += in_flight) {
+      double got[in_flight] = {};
+      TCA_UNROLL
+      for (Word k = 0; k < in_flight; ++k)
+        if (first + k < parts)
+          got[k] = load_stored(run_.products + std::uint64_t{first + k} * run_.rows + row);
+      TCA_UNROLL
+      for (Word k = 0; k < in_flight; ++k) sum += got[k];
+    }
     return sum;
   }
 

@@ -9,9 +9,9 @@ namespace tca::cg {
 
 namespace {
 
-// Up to so many columns a block copies all of a vector in the time that it would take to add up the products
-// of several tiles.
-constexpr std::int64_t few_columns = 8192;
+// Up to so many columns a block copies all of a vector in less time than it would take to add up the products
+// of several tiles: an iteration of class A takes 11.1 us on an H100, and 13.1 by tiles.
+constexpr std::int64_t few_columns = 16'384;
 // So many fit into shared memory beside what else a block keeps there, and into a column's two bytes.
 constexpr std::int64_t most_columns = 20'000;
 
