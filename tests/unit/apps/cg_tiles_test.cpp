@@ -276,7 +276,7 @@ class HostRanks {
     Tiles tiles;
     std::vector<double> published;
     std::vector<device::Packet> sums;
-    std::vector<Word> multiplied;
+    std::vector<device::Packet> multiplied;
     std::vector<double> product, products, result, spilled;
     std::vector<std::vector<double>> received;
     std::vector<Found> found;
