@@ -52,6 +52,7 @@ namespace tca::fabric {
 
 class Accelerator;
 class AcceleratorProgram;
+class Arrivals;
 class Messages;
 class Poster;
 
@@ -130,6 +131,9 @@ struct ChainSpec {
   // For a step that waits on an accelerator, where the host does not look at the clock.
   std::chrono::milliseconds time_limit{30'000};
   bool checked = false;  // whether to look after each element that kernels produce
+  // What is told of the messages to this rank, where the chain is timed and the fabric can (arrivals.hpp); null
+  // otherwise. As a Length it lives as long as the chain. A chain is timed on all of its ranks or on none.
+  Arrivals* arrivals = nullptr;
 };
 
 // The signals that guard the steps of a rank, and why there are none with the other partners.
@@ -262,6 +266,9 @@ class Fabric {
 
   // Returns whether `expose` accepts memory that ranks already have.
   virtual bool takes_existing() const { return true; }
+
+  // Returns whether its programs tell of arrivals, which takes a clock that both ends of a message share.
+  virtual bool times_messages() const { return false; }
 
   // Returns the times and the room of its protocols, for the route. The object lives as long as the fabric.
   virtual const Pricing& pricing() const {
