@@ -11,7 +11,8 @@
 ///   - Waiting: from the receiver's first look (by `wait`, `wait_for` or `test`) until the sender began its
 ///     start; 0 if that was before.
 ///   - Carriage: from the start of the step on both ranks, the later one, until the receiver has seen that all of
-///     the message is in its place. This is what `Chain::explain` predicts.
+///     the message is in its place. `Chain::explain` shows it beside the prediction, which on hosts leaves out the
+///     crossing of the signal that ends a message (docs/tuning.md).
 ///
 /// What the first look finds in its place has come while the receiver did something else, and nobody knows when:
 /// it counts as `there_at_once`, with a waiting of 0 and no carriage. Carriage is as exact as looks are frequent;
@@ -69,7 +70,8 @@ struct MessageTiming {
   int from = 0;
   std::string fabric = {};  ///< that carries them
   bool measured = true;     ///< whether that fabric takes times
-  /// What all puts of a message should take together by this rank's costs; nothing where that is not known.
+  /// What all puts of a message should take together, by the costs that this rank has for the way back; nothing
+  /// where that is not known.
   std::optional<double> predicted_us = {};
   std::uint64_t count = 0;
   std::uint64_t there_at_once = 0;

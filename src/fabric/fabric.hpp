@@ -267,9 +267,6 @@ class Fabric {
   // Returns whether `expose` accepts memory that ranks already have.
   virtual bool takes_existing() const { return true; }
 
-  // Returns whether its programs tell of arrivals, which takes a clock that both ends of a message share.
-  virtual bool times_messages() const { return false; }
-
   // Returns the times and the room of its protocols, for the route. The object lives as long as the fabric.
   virtual const Pricing& pricing() const {
     static const Pricing defaults;
@@ -307,6 +304,10 @@ class Fabric {
   // A fabric overrides this where it carries posts (posting.hpp); null where it does not. The object lives as
   // long as the fabric.
   virtual Poster* poster() { return nullptr; }
+
+  // A fabric overrides this where its programs tell of arrivals, which takes a clock that both ends of a message
+  // share.
+  virtual bool times_messages() const { return false; }
 };
 
 }  // namespace tca::fabric

@@ -42,9 +42,7 @@ ChainState::~ChainState() {
   world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories)));
 }
 
-Timing ChainState::timing() const {
-  return times_ != nullptr ? times_->timing() : Timing{.chain = name_};
-}
+Timing ChainState::timing() const { return times_ != nullptr ? times_->timing() : Timing{.chain = name_}; }
 
 void ChainState::clear_timing() {
   if (times_ != nullptr) times_->clear();

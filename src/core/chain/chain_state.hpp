@@ -160,10 +160,10 @@ class ChainState {
   std::uint32_t step_ = 0;
   bool guarded_;
   bool committed_ = false;
-  bool running_ = false;                  // the host has started a step
-  bool deferred_ = false;                 // that step has not begun yet
-  bool on_stream_ = false;                // the last step was ordered on a stream
-  bool awaited_ = true;                   // no step was started since the last wait
+  bool running_ = false;    // the host has started a step
+  bool deferred_ = false;   // that step has not begun yet
+  bool on_stream_ = false;  // the last step was ordered on a stream
+  bool awaited_ = true;     // no step was started since the last wait
   bool timed_;
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`

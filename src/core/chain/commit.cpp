@@ -189,7 +189,8 @@ Problems Commit::problems() const {
 // problem.
 bool Commit::is_same_chain(Problems& problems) const {
   const auto describe = [](const Declaration& d) {
-    return fmt::format("{}{} chain '{}'", d.timed ? "timed " : "", d.guarded ? "guarded" : "unguarded", d.name);
+    return fmt::format("{}{} chain '{}'", d.timed ? "timed " : "", d.guarded ? "guarded" : "unguarded",
+                       d.name);
   };
   const auto is_first = [&](const Declaration& d) { return d.is_of_same_chain(ranks_[0]); };
   const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
@@ -434,10 +435,10 @@ base::Blob Commit::offer() {
         }
       }
     }
-    share.offer = world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_,
-                                              share.outgoing, share.incoming, chain_.time_limit_,
-                                              world_.checks_steps(),
-                                              world_.fabrics()[f]->times_messages() ? chain_.times_.get() : nullptr});
+    share.offer =
+        world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_, share.outgoing,
+                                    share.incoming, chain_.time_limit_, world_.checks_steps(),
+                                    world_.fabrics()[f]->times_messages() ? chain_.times_.get() : nullptr});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }

@@ -24,8 +24,8 @@ nlohmann::ordered_json json_of(const TimeDistribution& times) {
   for (int bucket = 0; bucket < TimeDistribution::bucket_count; ++bucket)
     if (const std::uint64_t count = times.buckets()[static_cast<std::size_t>(bucket)]; count > 0)
       buckets.push_back({TimeDistribution::lower_bound_ns(bucket), count});
-  return {{"count", times.count()},          {"minimum_us", times.minimum_us()},
-          {"median_us", times.median_us()},  {"p99_us", times.p99_us()},
+  return {{"count", times.count()},           {"minimum_us", times.minimum_us()},
+          {"median_us", times.median_us()},   {"p99_us", times.p99_us()},
           {"maximum_us", times.maximum_us()}, {"total_us", times.total_us()},
           {"buckets", std::move(buckets)}};
 }
@@ -96,8 +96,8 @@ std::string Timing::json() const {
   nlohmann::ordered_json all{{"chain", chain}, {"timed", timed}};
   auto& list = all["messages"] = nlohmann::ordered_json::array();
   for (const MessageTiming& message : messages) {
-    nlohmann::ordered_json one{{"from", message.from}, {"fabric", message.fabric},
-                               {"measured", message.measured}};
+    nlohmann::ordered_json one{
+        {"from", message.from}, {"fabric", message.fabric}, {"measured", message.measured}};
     if (message.predicted_us) one["predicted_us"] = *message.predicted_us;
     one["count"] = message.count;
     one["there_at_once"] = message.there_at_once;

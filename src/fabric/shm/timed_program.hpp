@@ -47,7 +47,7 @@ class TimedProgram final : public fabric::Program {
   std::vector<Ends> ends_;  // by link
   std::uint32_t step_ = 0;
   std::int64_t started_ = 0, looked_ = 0;
-  std::uint64_t looks_ = 0;   // in the current step
+  std::uint64_t looks_ = 0;    // in the current step
   std::vector<bool> to_come_;  // by link
 };
 

@@ -124,9 +124,10 @@ TEST_P(FabricTest, ChainsAreTimedOnAllRanksOrOnNone) {
     Chain half = world.chain("half", {.timed = world.rank() == 0});
     half.signal(1 - world.rank()).expect(1 - world.rank());
     const Caught error = caught([&] { half.commit(); });
-    require(error.code == Errc::refused &&
-                holds(error.message, "rank 0 commits the timed guarded chain 'half', rank 1 the guarded chain"),
-            "{}", error.message);
+    require(
+        error.code == Errc::refused &&
+            holds(error.message, "rank 0 commits the timed guarded chain 'half', rank 1 the guarded chain"),
+        "{}", error.message);
   });
 }
 
