@@ -26,9 +26,11 @@ const MessageTiming* measured(const Timing& timing) {
   return nullptr;
 }
 
+// In a group, whose ranks fabrics know by other numbers.
 TEST_P(FabricTest, CountsTheMessagesOfTimedChains) {
   const int many = steps(40);
-  run(2, [&](World& world) {
+  run(2, [&](World& around) {
+    World world = around.group({1, 0});
     const int other = 1 - world.rank();
     const Window<int> window = world.window<int>(32);
     for (const bool guarded : {true, false}) {
