@@ -91,8 +91,9 @@ TEST(Trace, ShowsWaitingAndCarriageOfTimedChains) {
                      },
                      {.trace = true});
 
+  const nlohmann::json trace = file.read();
   std::set<std::string> spans;
-  for (const nlohmann::json& event : file.read().at("traceEvents")) spans.insert(event.at("name"));
+  for (const nlohmann::json& event : trace.at("traceEvents")) spans.insert(event.at("name"));
   EXPECT_TRUE(spans.contains("waiting for rank 1") && spans.contains("carriage from rank 1"));
 }
 
