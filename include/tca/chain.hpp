@@ -29,6 +29,7 @@
 #include "tca/detail/api.hpp"
 #include "tca/produced.hpp"
 #include "tca/stream.hpp"
+#include "tca/timing.hpp"
 #include "tca/window.hpp"
 
 namespace tca {
@@ -51,6 +52,9 @@ struct ChainOptions {
   /// Forces a channel for every put, e.g. "shm/staged", or "staged" for this protocol on any fabric. When
   /// empty, the library chooses for each put. OPENTCA_CHANNEL overrides both.
   std::string channel = {};
+  /// Takes the times of the messages, for `Chain::timing`. The same on every rank. WorldOptions::timing does so for
+  /// all chains.
+  bool timed = false;
 };
 
 class TCA_API Chain {
@@ -204,7 +208,14 @@ class TCA_API Chain {
   /// windows with the element where the put begins, and the reason for the choice. Below it stand the signals
   /// of a step: whom this rank tells and by which fabric, whom it expects, and what the guard adds. Errors of
   /// `commit` count puts, and name windows and elements, in the same way.
+  /// Of a timed chain, what its messages have taken stands below that.
   [[nodiscard]] std::string explain() const;
+
+  /// Returns what the messages to this rank have taken, or says that the chain is not timed; see tca/timing.hpp.
+  [[nodiscard]] Timing timing() const;
+
+  /// Forgets these times, as after steps that only warm up.
+  void clear_timing();
 
   const std::string& name() const;
 

@@ -160,6 +160,8 @@ class TCA_API Halo {
   [[nodiscard]] const DeviceDoorbell& doorbell() const { return chain_.doorbell(); }
 
   [[nodiscard]] std::string explain() const { return chain_.explain(); }
+  [[nodiscard]] Timing timing() const { return chain_.timing(); }
+  void clear_timing() { chain_.clear_timing(); }
 
   /// Returns the bytes of all fields that this rank sends in a step, and of counted fields the most.
   std::int64_t bytes() const { return bytes_; }

@@ -16,6 +16,7 @@
 #include "tca/raw.hpp"
 #include "tca/rounds.hpp"
 #include "tca/team.hpp"
+#include "tca/timing.hpp"
 #include "tca/types.hpp"
 #include "tca/version.hpp"
 #include "tca/window.hpp"

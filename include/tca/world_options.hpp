@@ -41,6 +41,9 @@ struct WorldOptions {
   /// Makes a `wait` or `test` of a chain, halo or collective an Error{invalid_argument} where no `start` has
   /// come since the last `wait`. OPENTCA_CHECK (0 or 1) overrides it.
   bool check_steps = false;
+  /// Every chain takes the times of its messages; see tca/timing.hpp. OPENTCA_TIMING (0 or 1) overrides it. The
+  /// same on every rank.
+  bool timing = false;
 };
 
 }  // namespace tca

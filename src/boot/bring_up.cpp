@@ -279,6 +279,7 @@ Environment read_environment() {
   }
   environment.progress_thread = base::one_or_zero("OPENTCA_PROGRESS_THREAD");
   environment.check_steps = base::one_or_zero("OPENTCA_CHECK");
+  environment.timing = base::one_or_zero("OPENTCA_TIMING");
   return environment;
 }
 

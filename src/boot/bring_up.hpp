@@ -46,6 +46,7 @@ struct Environment {
   std::optional<std::chrono::milliseconds> time_limit;  // OPENTCA_TIME_LIMIT
   std::optional<bool> progress_thread;                  // OPENTCA_PROGRESS_THREAD
   std::optional<bool> check_steps;                      // OPENTCA_CHECK
+  std::optional<bool> timing;                           // OPENTCA_TIMING
 };
 // Throws Error{invalid_argument} for impossible values.
 Environment read_environment();

@@ -52,6 +52,7 @@ namespace tca::fabric {
 
 class Accelerator;
 class AcceleratorProgram;
+class Arrivals;
 class Messages;
 class Poster;
 
@@ -130,6 +131,9 @@ struct ChainSpec {
   // For a step that waits on an accelerator, where the host does not look at the clock.
   std::chrono::milliseconds time_limit{30'000};
   bool checked = false;  // whether to look after each element that kernels produce
+  // What is told of the messages to this rank, where the chain is timed and the fabric can (arrivals.hpp); null
+  // otherwise. As a Length it lives as long as the chain. A chain is timed on all of its ranks or on none.
+  Arrivals* arrivals = nullptr;
 };
 
 // The signals that guard the steps of a rank, and why there are none with the other partners.
@@ -300,6 +304,10 @@ class Fabric {
   // A fabric overrides this where it carries posts (posting.hpp); null where it does not. The object lives as
   // long as the fabric.
   virtual Poster* poster() { return nullptr; }
+
+  // A fabric overrides this where its programs tell of arrivals, which takes a clock that both ends of a message
+  // share.
+  virtual bool times_messages() const { return false; }
 };
 
 }  // namespace tca::fabric

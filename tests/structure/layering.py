@@ -28,7 +28,7 @@ LAYERS = [
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
     ["src/route", "src/boot"],
-    ["src/core include/tca/window.hpp include/tca/raw/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/counted.hpp include/tca/post.hpp include/tca/produced.hpp include/tca/team.hpp include/tca/world.hpp"],
+    ["src/core include/tca/window.hpp include/tca/raw/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/counted.hpp include/tca/post.hpp include/tca/produced.hpp include/tca/team.hpp include/tca/timing.hpp include/tca/world.hpp"],
     [
         "src/halo include/tca/fold.hpp include/tca/grid.hpp include/tca/halo.hpp",
         "src/coll include/tca/coll.hpp include/tca/raw/collective.hpp include/tca/rounds.hpp",

@@ -159,6 +159,8 @@ const DeviceChain& Chain::device() const { return state().device(); }
 const DeviceProducedChain& Chain::device_produced() const { return state().device_produced(); }
 const DeviceDoorbell& Chain::doorbell() const { return state().doorbell(); }
 std::string Chain::explain() const { return state().explain(); }
+Timing Chain::timing() const { return state().timing(); }
+void Chain::clear_timing() { state().clear_timing(); }
 const std::string& Chain::name() const { return state().name(); }
 
 }  // namespace tca

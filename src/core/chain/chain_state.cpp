@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "core/chain/commit.hpp"
 #include "core/chain/explain.hpp"
+#include "core/chain/message_times.hpp"
 #include "fabric/accelerator.hpp"
 #include "route/choose.hpp"
 
@@ -28,6 +29,7 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
       time_limit_(checked_limit(options.time_limit.value_or(world_->control().time_limit),
                                 fmt::format("chain '{}'", name_))),
       guarded_(options.guarded),
+      timed_(options.timed || world_->times_chains()),
       draft_(std::make_unique<Draft>()) {}
 
 ChainState::~ChainState() {
@@ -38,6 +40,12 @@ ChainState::~ChainState() {
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories)));
+}
+
+Timing ChainState::timing() const { return times_ != nullptr ? times_->timing() : Timing{.chain = name_}; }
+
+void ChainState::clear_timing() {
+  if (times_ != nullptr) times_->clear();
 }
 
 void ChainState::require_uncommitted(const char* call) const {

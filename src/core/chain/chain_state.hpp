@@ -13,8 +13,11 @@
 #include "core/world/window_state.hpp"
 #include "tca/counted.hpp"
 #include "tca/device/produced.hpp"
+#include "tca/timing.hpp"
 
 namespace tca::core {
+
+class MessageTimes;
 
 // One put, in bytes. A bare signal has no shape.
 struct Descriptor {
@@ -95,6 +98,8 @@ class ChainState {
   const DeviceDoorbell& doorbell() const;
 
   std::string explain() const;
+  Timing timing() const;
+  void clear_timing();
   const std::string& name() const { return name_; }
   WorldState& world() const { return *world_; }
   void require_uncommitted(const char* call) const;
@@ -155,16 +160,18 @@ class ChainState {
   std::uint32_t step_ = 0;
   bool guarded_;
   bool committed_ = false;
-  bool running_ = false;                  // the host has started a step
-  bool deferred_ = false;                 // that step has not begun yet
-  bool on_stream_ = false;                // the last step was ordered on a stream
-  bool awaited_ = true;                   // no step was started since the last wait
+  bool running_ = false;    // the host has started a step
+  bool deferred_ = false;   // that step has not begun yet
+  bool on_stream_ = false;  // the last step was ordered on a stream
+  bool awaited_ = true;     // no step was started since the last wait
+  bool timed_;
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`
   std::unique_ptr<CountedEnds> counted_;  // null where there are none
   std::unique_ptr<ProducedEnds> produced_;
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
+  std::unique_ptr<MessageTimes> times_;  // of a timed chain, from its commit on
 };
 
 }  // namespace tca::core

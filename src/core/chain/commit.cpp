@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "base/layout/region.hpp"
+#include "core/chain/message_times.hpp"
 #include "core/words.hpp"
 #include "route/choose.hpp"
 
@@ -141,7 +142,7 @@ void Commit::choose_channels() {
 
 void Commit::exchange() {
   base::Writer writer;
-  writer.put_string(chain_.name_).put(chain_.guarded_).put(own_.total() == 0);
+  writer.put_string(chain_.name_).put(chain_.guarded_).put(chain_.timed_).put(own_.total() == 0);
   writer.put(chain_.draft_->descriptors.size());
   for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
   writer.put(chain_.draft_->expected.size());
@@ -160,6 +161,7 @@ void Commit::exchange() {
     Declaration rank;
     rank.name = reader.get_string();
     rank.guarded = reader.get<bool>();
+    rank.timed = reader.get<bool>();
     rank.is_sound = reader.get<bool>();
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.puts.push_back(read(reader, world_));
     for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected.push_back(reader.get<int>());
@@ -187,7 +189,8 @@ Problems Commit::problems() const {
 // problem.
 bool Commit::is_same_chain(Problems& problems) const {
   const auto describe = [](const Declaration& d) {
-    return fmt::format("{} chain '{}'", d.guarded ? "guarded" : "unguarded", d.name);
+    return fmt::format("{}{} chain '{}'", d.timed ? "timed " : "", d.guarded ? "guarded" : "unguarded",
+                       d.name);
   };
   const auto is_first = [&](const Declaration& d) { return d.is_of_same_chain(ranks_[0]); };
   const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
@@ -396,6 +399,7 @@ base::Blob Commit::offer() {
   std::sort(windows_.begin(), windows_.end());
   windows_.erase(std::unique(windows_.begin(), windows_.end()), windows_.end());
   shares_.resize(world_.fabrics().size());
+  if (chain_.timed_) expect_times();
   base::Writer writer;
   for (std::size_t f = 0; f < shares_.size(); ++f) {
     Share& share = shares_[f];
@@ -433,11 +437,18 @@ base::Blob Commit::offer() {
     }
     share.offer =
         world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_, share.outgoing,
-                                    share.incoming, chain_.time_limit_, world_.checks_steps()});
+                                    share.incoming, chain_.time_limit_, world_.checks_steps(),
+                                    world_.fabrics()[f]->times_messages() ? chain_.times_.get() : nullptr});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }
   return writer.blob();
+}
+
+void Commit::expect_times() {
+  chain_.times_ = std::make_unique<MessageTimes>(world_, chain_.name_);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+    chain_.times_->expect(static_cast<int>(rank), ranks_[rank].puts);
 }
 
 void Commit::bind(std::span<const base::Blob> offered) {

@@ -25,14 +25,14 @@ struct Elements {
 // A chain as one rank declared it, in the form in which all ranks receive it.
 struct Declaration {
   std::string name;
-  bool guarded = true;
+  bool guarded = true, timed = false;
   bool is_sound = true;  // its rank knows nothing against its puts
   std::vector<Descriptor> puts;
   std::vector<int> expected, expected_counted;  // ranks, the latter once for each counted put
   std::vector<Elements> expected_produced;
 
   bool is_of_same_chain(const Declaration& other) const {
-    return name == other.name && guarded == other.guarded;
+    return name == other.name && guarded == other.guarded && timed == other.timed;
   }
 };
 
@@ -74,6 +74,7 @@ class Commit {
   Problems problems() const;
   std::vector<base::Blob> agree(const Problems& problems);
   base::Blob offer();
+  void expect_times();
   void bind(std::span<const base::Blob> offered);
 
   std::string what() const;

@@ -8,6 +8,7 @@
 
 #include "base/layout/region.hpp"
 #include "base/text/ranks.hpp"
+#include "core/chain/message_times.hpp"
 #include "core/words.hpp"
 #include "route/choose.hpp"
 
@@ -183,7 +184,8 @@ std::string ChainState::explain() const {
     }
     text += in_columns(rows);
   }
-  return text + explain_signals(draft);
+  text += explain_signals(draft);
+  return times_ != nullptr ? text + "  times of what comes, in us:\n" + times_->timing().describe() : text;
 }
 
 }  // namespace tca::core

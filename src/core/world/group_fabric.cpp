@@ -141,6 +141,7 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
   bool carries_counted(int protocol) const override { return fabric_.carries_counted(protocol); }
   bool carries_produced() const override { return fabric_.carries_produced(); }
   bool takes_existing() const override { return fabric_.takes_existing(); }
+  bool times_messages() const override { return fabric_.times_messages(); }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override {
     const std::shared_ptr<fabric::Memory> memory = fabric_.expose(window);

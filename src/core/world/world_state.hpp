@@ -79,6 +79,9 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // See WorldOptions::check_steps.
   bool checks_steps() const { return checks_steps_; }
 
+  // See WorldOptions::timing.
+  bool times_chains() const { return times_chains_; }
+
   // Groups share those of their world, since signals of one may overtake puts of another.
   DeferredSteps& deferred_steps() { return root().deferred_steps_; }
   Reclaimer& reclaimer() { return reclaimer_; }
@@ -196,7 +199,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   route::Costs costs_;
   DeferredSteps deferred_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
-  bool checks_steps_;
+  bool checks_steps_, times_chains_;
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
   std::uint32_t next_id_ = 0;

@@ -94,8 +94,8 @@ std::uint64_t Inbox::take_of_lane(int writer, std::size_t bytes) {
   return std::exchange(lane.next, lane.next + bytes);
 }
 
-void Inbox::release(int writer, const Signal* slot, std::size_t bytes) {
-  const auto offset = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(slot) - at(rank_, 0));
+void Inbox::release(int writer, const void* slot, std::size_t bytes) {
+  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(slot) - at(rank_, 0));
   if (bytes < cache_line)
     released_.emplace(std::pair(writer, bytes), offset);
   else

@@ -76,7 +76,7 @@ class Inbox {
   // Returns a zeroed slot for what `writer` sends, as an offset into this rank's inbox. Throws
   // Error{out_of_memory}.
   std::uint64_t allocate(int writer, std::size_t bytes);
-  void release(int writer, const Signal* slot, std::size_t bytes);
+  void release(int writer, const void* slot, std::size_t bytes);
 
   // Returns zeroed memory for this rank's part of a small window, as an offset; nothing when the room for
   // windows or the memory of the system is used up.

@@ -105,6 +105,8 @@ class ShmProgram final : public fabric::Program {
   void cancel() override;
   std::optional<fabric::Guard> guard() const override;
 
+  std::span<const Link> links() const { return {links_.get(), link_count_}; }
+
  private:
   friend class Runner;
 

@@ -16,6 +16,7 @@
 #include "fabric/shm/poster.hpp"
 #include "fabric/shm/probe.hpp"
 #include "fabric/shm/program.hpp"
+#include "fabric/shm/timed_program.hpp"
 
 namespace tca::shm {
 
@@ -44,12 +45,21 @@ Nontemporal asked_for() {
 // into, and tells them where these are.
 class ShmOffer final : public fabric::Offer {
  public:
-  ShmOffer(Runner& runner, Inbox& inbox, int rank, std::vector<Link> links, Moves moves)
-      : runner_(runner), inbox_(inbox), rank_(rank), links_(std::move(links)), moves_(std::move(moves)) {}
+  // `arrivals` may be null.
+  ShmOffer(Runner& runner, Inbox& inbox, int rank, std::vector<Link> links, Moves moves,
+           fabric::Arrivals* arrivals)
+      : runner_(runner),
+        inbox_(inbox),
+        rank_(rank),
+        links_(std::move(links)),
+        moves_(std::move(moves)),
+        arrivals_(arrivals) {}
   ShmOffer(const ShmOffer&) = delete;
   ~ShmOffer() override {
     for (const Link& link : links_)
       if (link.in != nullptr) inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
+    for (std::size_t i = 0; i < ends_.size(); ++i)
+      if (ends_[i].in != nullptr) inbox_.release(links_[i].partner, ends_[i].in, sizeof(Stamps));
   }
 
   base::Blob to_others() override {
@@ -57,27 +67,46 @@ class ShmOffer final : public fabric::Offer {
     for (Link& link : links_) {
       const std::uint64_t offset = inbox_.allocate(link.partner, link.in_ring.slot_bytes());
       link.in = reinterpret_cast<Signal*>(inbox_.at(rank_, offset));
-      slots.put(link.partner).put(offset);
+      slots.put(link.partner).put(offset).put(arrivals_ == nullptr ? std::uint64_t{0} : add_stamps(link));
     }
     return slots.blob();
   }
 
   // The program owns the slots.
   std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
-    for (Link& link : links_) link.out = slot_at(link.partner, offers);
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      const auto [signal, stamps] = slots_at(links_[i].partner, offers);
+      links_[i].out = reinterpret_cast<Signal*>(signal);
+      if (arrivals_ != nullptr && links_[i].puts) ends_[i].out = reinterpret_cast<Stamps*>(stamps);
+    }
     auto program =
         std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials, moves_.counted);
+    std::vector<TimedProgram::Ends> ends = std::exchange(ends_, {});
     links_.clear();
-    return program;
+    if (arrivals_ == nullptr) return program;
+    return std::make_unique<TimedProgram>(std::move(program), inbox_, *arrivals_, std::move(ends));
   }
 
  private:
-  Signal* slot_at(int partner, std::span<const base::Blob> offers) const {
+  // Where a partner keeps what this rank stores for it.
+  struct Slots {
+    std::byte *signal, *stamps;
+  };
+  Slots slots_at(int partner, std::span<const base::Blob> offers) const {
     for (base::Reader reader(offers[static_cast<std::size_t>(partner)]);;) {
       const int writer = reader.get<int>();
-      const auto offset = reader.get<std::uint64_t>();
-      if (writer == rank_) return reinterpret_cast<Signal*>(inbox_.at(partner, offset));
+      const auto signal = reader.get<std::uint64_t>(), stamps = reader.get<std::uint64_t>();
+      if (writer == rank_) return {inbox_.at(partner, signal), inbox_.at(partner, stamps)};
     }
+  }
+
+  // Allocates the stamps of the next link of `links_`, and returns where; 0 where nothing comes over it.
+  std::uint64_t add_stamps(const Link& link) {
+    TimedProgram::Ends& ends = ends_.emplace_back();
+    if (!link.expects) return 0;
+    const std::uint64_t offset = inbox_.allocate(link.partner, sizeof(Stamps));
+    ends.in = reinterpret_cast<Stamps*>(inbox_.at(rank_, offset));
+    return offset;
   }
 
   Runner& runner_;
@@ -85,6 +114,8 @@ class ShmOffer final : public fabric::Offer {
   int rank_;
   std::vector<Link> links_;
   Moves moves_;
+  fabric::Arrivals* arrivals_;
+  std::vector<TimedProgram::Ends> ends_;  // by link, of a timed chain
 };
 
 class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
@@ -104,6 +135,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
   bool carries_counted(int) const override { return true; }
+  bool times_messages() const override { return true; }
   bool takes_existing() const override { return space_->reaches_existing(); }
   const fabric::Pricing& pricing() const override { return *this; }
   double cache_line_transfer_ns() const override { return cache_line_transfer_ns_; }
@@ -228,7 +260,8 @@ std::unique_ptr<fabric::Offer> ShmFabric::offer(const fabric::ChainSpec& share) 
     const Nontemporal nontemporal = partner == control_.rank() ? Nontemporal::never : nontemporal_;
     links.push_back(compile_link(partner, traffic, share.guarded, nontemporal, moves, shapes_));
   }
-  return std::make_unique<ShmOffer>(runner_, inbox_, control_.rank(), std::move(links), std::move(moves));
+  return std::make_unique<ShmOffer>(runner_, inbox_, control_.rank(), std::move(links), std::move(moves),
+                                    share.arrivals);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ void Flow::take_lengths() {
   landed_lengths_.pop_front();
 }
 
-void Flow::depart() {
+void Flow::depart(des::Time begin) {
   ++departed_;
   std::vector<std::byte> bytes;
   if (!spare_.empty()) {
@@ -117,7 +117,7 @@ void Flow::depart() {
     std::byte* dense = bytes.data();
     for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
   }
-  flights_.push_back({std::move(bytes), std::move(lengths), before_.sent()});
+  flights_.push_back({std::move(bytes), std::move(lengths), before_.sent(), begin});
   simulator_.spawn(await_sent(shared_from_this(), departed_), {"what leaves rank", message_.from});
   simulator_.spawn(await_arrival(shared_from_this(), departed_), {"what comes to rank", message_.to});
 }
@@ -150,6 +150,7 @@ void Flow::land() {
   flights_.pop_front();
   ++landed_;
   landed_at_ = simulator_.now();
+  begun_at_ = flight.begin;
   if (!closed_) {
     before_.land(flight.immediates);
     if (is_counted()) {

@@ -66,8 +66,9 @@ class Flow : public std::enable_shared_from_this<Flow> {
   // Whether the sender waits for the receiver's permission in a guarded chain.
   bool needs_permission() const { return !is_signal() && !is_inside() && !protocol_.has_receives(); }
 
-  // Called by the sender's start: takes the bytes as they are, and lets them land when they have arrived.
-  void depart();
+  // Called by the sender's start, which began at that time: takes the bytes as they are, and lets them land when
+  // they have arrived.
+  void depart(des::Time begin);
   // Awaits the departure of a step of a counted flow.
   auto departed(std::uint64_t step) { return departures_->reached(step); }
   // Called by the receiver at the end of a step: stores its lengths in `come_lengths`.
@@ -82,6 +83,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   std::uint64_t landed() const { return landed_; }    // steps that have landed
   des::Time left_at() const { return left_at_; }      // when the last of `left` did so
   des::Time landed_at() const { return landed_at_; }  // when the last of `landed` did so
+  des::Time begun_at() const { return begun_at_; }    // when the start of the last of `landed` began
 
   // Of the counted puts, in their order; each end's program sets its own.
   std::vector<fabric::Length> sent_lengths, come_lengths;
@@ -97,6 +99,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
     std::vector<std::byte> bytes;
     Elements lengths;
     std::uint64_t immediates;  // number of immediate puts sent before
+    des::Time begin;
   };
   struct OfStep {
     std::uint64_t step;
@@ -122,7 +125,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   std::deque<Flight> flights_;
   std::vector<std::vector<std::byte>> spare_;
   std::uint64_t departed_ = 0, left_ = 0, landed_ = 0;
-  des::Time left_at_ = 0, landed_at_ = 0;
+  des::Time left_at_ = 0, landed_at_ = 0, begun_at_ = 0;
   bool closed_ = false;
 };
 

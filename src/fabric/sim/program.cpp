@@ -34,6 +34,8 @@ des::Time notice(const Flow& flow) { return flow.is_copied() ? 0 : flow.protocol
 
 }  // namespace
 
+des::Time known_at(const Flow& flow) { return flow.landed_at() + notice(flow); }
+
 SimProgram::SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std::uint32_t number,
                        Flows outgoing, Flows incoming)
     : model_(std::move(model)),
@@ -65,7 +67,7 @@ void SimProgram::start() {
   running_ = true;
   Scheduler& scheduler = model_->scheduler();
   const des::Time begin = scheduler.clock(rank_);
-  for (const auto& flow : shared_->outgoing) flow->depart();
+  for (const auto& flow : shared_->outgoing) flow->depart(begin);
   scheduler.spend(rank_, announce_costs(*shared_));
   if (!shared_->outgoing.empty()) scheduler.spend(rank_, shared_->outgoing.front()->protocol().post());
   model_->simulator().spawn(run(shared_, step_, begin), {"the start of rank", rank_});
@@ -128,7 +130,7 @@ bool SimProgram::test() {
     for (const auto& flow : shared_->incoming) flow->take_lengths();
     des::Time known = 0;
     for (const auto& flow : shared_->outgoing) known = std::max(known, flow->left_at() + notice(*flow));
-    for (const auto& flow : shared_->incoming) known = std::max(known, flow->landed_at() + notice(*flow));
+    for (const auto& flow : shared_->incoming) known = std::max(known, known_at(*flow));
     model_->scheduler().be_at_least(rank_, known);
   }
   return !running_;

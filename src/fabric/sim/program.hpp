@@ -23,6 +23,9 @@ class SimProgram final : public fabric::Program {
   // Called by a flow when something has left or landed.
   void on_progress();
 
+  int rank() const { return rank_; }
+  const Flows& incoming() const { return shared_->incoming; }
+
  private:
   // The state that outlives the program while a step is under way.
   struct Shared {
@@ -45,5 +48,8 @@ class SimProgram final : public fabric::Program {
   std::uint64_t step_ = 0;
   bool running_ = false;
 };
+
+// Returns when the receiver knows that the last step to land has come.
+des::Time known_at(const Flow& flow);
 
 }  // namespace tca::sim

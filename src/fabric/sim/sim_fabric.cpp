@@ -9,6 +9,7 @@
 #include "fabric/sim/poster.hpp"
 #include "fabric/sim/program.hpp"
 #include "fabric/sim/sim_control.hpp"
+#include "fabric/sim/timed_program.hpp"
 
 namespace tca::sim {
 
@@ -25,6 +26,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   bool carries(int protocol, int rank) const override {
     return rank == rank_ || carrier(protocol).reaches(rank_, rank);
   }
+  bool times_messages() const override { return true; }
   bool carries_counted(int protocol) const override { return carrier(protocol).carries_counted(); }
   const fabric::Pricing& pricing() const override { return *this; }
   std::optional<double> predict_us(int protocol, int from, int to, const base::Shape& shape) const override {
@@ -132,8 +134,10 @@ std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& sha
   }
   SimProgram::Flows outgoing = flows_of(share.number, puts, &Flow::sent_lengths),
                     incoming = flows_of(share.number, share.incoming, &Flow::come_lengths);
-  return std::make_unique<SimProgram>(model_, rank_, share.guarded, share.number, std::move(outgoing),
-                                      std::move(incoming));
+  auto program = std::make_unique<SimProgram>(model_, rank_, share.guarded, share.number, std::move(outgoing),
+                                              std::move(incoming));
+  if (share.arrivals == nullptr) return program;
+  return std::make_unique<TimedProgram>(std::move(program), model_->scheduler(), *share.arrivals);
 }
 
 void SimFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,

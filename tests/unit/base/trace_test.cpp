@@ -71,6 +71,32 @@ TEST(Trace, HasALaneARankAndEveryStep) {
   }
 }
 
+// Rank 1 starts once rank 0 has looked for what it sends.
+TEST(Trace, ShowsWaitingAndCarriageOfTimedChains) {
+  const TraceFile file("timed");
+  World::run_threads(2,
+                     [&](World& world) {
+                       const bool receives = world.rank() == 0;
+                       Chain late = world.chain("late", {.timed = true}), go = world.chain("go");
+                       (receives ? late.expect(1) : late.signal(0)).commit();
+                       (receives ? go.signal(1) : go.expect(0)).commit();
+                       if (receives) {
+                         late.start();
+                         EXPECT_FALSE(late.test());
+                       }
+                       go.run();
+                       if (!receives) late.start();
+                       late.wait();
+                       world.write_trace(file.path());
+                     },
+                     {.trace = true});
+
+  const nlohmann::json trace = file.read();
+  std::set<std::string> spans;
+  for (const nlohmann::json& event : trace.at("traceEvents")) spans.insert(event.at("name"));
+  EXPECT_TRUE(spans.contains("waiting for rank 1") && spans.contains("carriage from rank 1"));
+}
+
 TEST(Trace, NamesAreEscaped) {
   const TraceFile file("names");
   World::run_threads(1,

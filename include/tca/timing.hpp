@@ -1,0 +1,95 @@
+/// @file
+/// What the messages of a chain take, with the waiting for a partner and the carriage told apart:
+///
+///     tca::Chain chain = world.chain("faces", {.timed = true});  // or OPENTCA_TIMING=1
+///     ...
+///     std::cout << chain.timing().describe();
+///
+/// A message is all that one rank puts to another in a step. Its receiver takes the times; when the sender began
+/// its `start` comes with the message:
+///
+///   - Waiting: from the receiver's first look (by `wait`, `wait_for` or `test`) until the sender began its
+///     start; 0 if that was before.
+///   - Carriage: from the start of the step on both ranks, the later one, until the receiver has seen that all of
+///     the message is in its place. `Chain::explain` shows it beside the prediction, which on hosts leaves out the
+///     crossing of the signal that ends a message (docs/tuning.md).
+///
+/// What the first look finds in its place has come while the receiver did something else, and nobody knows when:
+/// it counts as `there_at_once`, with a waiting of 0 and no carriage. Carriage is as exact as looks are frequent;
+/// `wait` looks all the time.
+///
+/// The clock is the one that the ranks of a host share, and on sim the virtual one. So what comes over MPI is not
+/// timed, and neither are the steps of GPUs; `describe` names whom this concerns. A chain that is not timed does
+/// nothing for all of this: the timed steps are code of their own, which `commit` chooses.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tca/detail/api.hpp"
+
+namespace tca {
+
+/// Times, counted in 64 buckets whose bounds are 16, 24, 32, 48, 64... ns, two to each power of two; the last is
+/// for all from 34 s on.
+class TCA_API TimeDistribution {
+ public:
+  static constexpr int bucket_count = 64;
+
+  /// Returns the bucket of a time, and the shortest time in a bucket. Negative times count as 0.
+  static int bucket_of(std::int64_t ns);
+  static std::int64_t lower_bound_ns(int bucket);
+
+  void add(std::int64_t ns);
+
+  std::uint64_t count() const { return count_; }
+  const std::array<std::uint64_t, bucket_count>& buckets() const { return buckets_; }
+
+  /// These are exact. All are 0 while there are no times.
+  double minimum_us() const { return static_cast<double>(minimum_ns_) * 1e-3; }
+  double maximum_us() const { return static_cast<double>(maximum_ns_) * 1e-3; }
+  double total_us() const { return static_cast<double>(total_ns_) * 1e-3; }
+
+  /// Returns the time that `fraction` of all do not exceed, as exactly as the buckets tell: times are taken to be
+  /// spread evenly over theirs.
+  double quantile_us(double fraction) const;
+  double median_us() const { return quantile_us(0.5); }
+  double p99_us() const { return quantile_us(0.99); }
+
+ private:
+  std::array<std::uint64_t, bucket_count> buckets_{};
+  std::uint64_t count_ = 0;
+  std::int64_t minimum_ns_ = 0, maximum_ns_ = 0, total_ns_ = 0;
+};
+
+/// What a rank has seen of the messages from one other.
+struct MessageTiming {
+  int from = 0;
+  std::string fabric = {};  ///< that carries them
+  bool measured = true;     ///< whether that fabric takes times
+  /// What all puts of a message should take together, by the costs that this rank has for the way back; nothing
+  /// where that is not known.
+  std::optional<double> predicted_us = {};
+  std::uint64_t count = 0;
+  std::uint64_t there_at_once = 0;
+  TimeDistribution waiting = {};
+  TimeDistribution carriage = {};
+};
+
+/// The times of a chain's messages to this rank, since its commit or the last `Chain::clear_timing`.
+struct TCA_API Timing {
+  std::string chain = {};
+  bool timed = false;                        ///< whether the chain is, from its commit on
+  std::vector<MessageTiming> messages = {};  ///< by their senders
+
+  /// Returns a table with a line for every sender, or says why there is none.
+  std::string describe() const;
+
+  /// Returns one JSON object, with the buckets that are not empty as pairs of the shortest time (ns) and a count.
+  std::string json() const;
+};
+
+}  // namespace tca

@@ -1,0 +1,79 @@
+#include "core/chain/message_times.hpp"
+
+#include <algorithm>
+
+#include "core/chain/chain_state.hpp"
+#include "core/world/world_state.hpp"
+#include "route/choose.hpp"
+
+namespace tca::core {
+
+namespace {
+
+// Returns what a put should take, by the costs of the way back, which this rank knows.
+std::optional<double> predicted_us(WorldState& world, int from, const Descriptor& put, std::size_t puts) {
+  const auto& fabric = world.fabrics()[put.fabric];
+  const std::string_view protocol = fabric->protocols()[put.protocol];
+  for (const route::Candidate& candidate :
+       route::candidates(world.fabrics(), world.costs(), {from, *put.shape, puts, put.counted},
+                         fmt::format("{}/{}", fabric->name(), protocol)))
+    return candidate.predicted_us;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void MessageTimes::expect(int rank, std::span<const Descriptor> puts) {
+  const int me = world_.rank();
+  const auto to_here = std::ranges::count_if(
+      puts, [&](const Descriptor& put) { return put.to == me && put.shape != nullptr; });
+  MessageTiming message{.from = rank, .measured = true};
+  bool comes = false;
+  for (const Descriptor& put : puts) {
+    if (put.to != me) continue;
+    const fabric::Fabric& fabric = *world_.fabrics()[put.fabric];
+    if (!comes) message.fabric = fabric.name();
+    message.measured &= fabric.times_messages() && message.fabric == fabric.name();
+    comes = true;
+    if (put.shape == nullptr) continue;
+    const std::optional<double> us = predicted_us(world_, rank, put, static_cast<std::size_t>(to_here));
+    if (us) message.predicted_us = message.predicted_us.value_or(0) + *us;
+  }
+  if (!comes) return;
+  places_[world_.members().ranks()[static_cast<std::size_t>(rank)]] = messages_.size();
+  messages_.push_back(std::move(message));
+}
+
+void MessageTimes::add(const fabric::Arrival& arrival) {
+  const auto place = places_.find(arrival.from);
+  if (place == places_.end() || !messages_[place->second].measured) return;
+  MessageTiming& message = messages_[place->second];
+  const std::int64_t expected = std::clamp(arrival.sender_started, arrival.looked, arrival.seen);
+  const std::int64_t carried = std::clamp(arrival.sender_started, arrival.started, arrival.seen);
+  ++message.count;
+  message.waiting.add(arrival.there_at_once ? 0 : expected - arrival.looked);
+  if (arrival.there_at_once) {
+    ++message.there_at_once;
+    return;
+  }
+  message.carriage.add(arrival.seen - carried);
+  base::Trace* const trace = world_.trace();
+  if (trace == nullptr) return;
+  const auto us = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-3; };
+  const std::string detail = fmt::format("step {} of {}", arrival.step, chain_);
+  if (expected > arrival.looked)
+    trace->span(fmt::format("waiting for rank {}", message.from), detail, us(arrival.looked), us(expected));
+  trace->span(fmt::format("carriage from rank {}", message.from), detail,
+              us(std::max(carried, arrival.looked)), us(arrival.seen));
+}
+
+void MessageTimes::clear() {
+  for (MessageTiming& message : messages_) {
+    message.count = message.there_at_once = 0;
+    message.waiting = message.carriage = {};
+  }
+}
+
+Timing MessageTimes::timing() const { return {chain_, true, messages_}; }
+
+}  // namespace tca::core
