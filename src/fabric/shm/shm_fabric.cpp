@@ -63,7 +63,7 @@ class ShmOffer final : public fabric::Offer {
   }
 
   // The program owns the slots.
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) override {
     for (Link& link : links_) link.out = slot_at(link.partner, offers);
     auto program =
         std::make_unique<ShmProgram>(runner_, links_, moves_.copies, moves_.trials, moves_.counted);
@@ -72,8 +72,8 @@ class ShmOffer final : public fabric::Offer {
   }
 
  private:
-  Signal* slot_at(int partner, std::span<const base::Blob> offers) const {
-    for (base::Reader reader(offers[static_cast<std::size_t>(partner)]);;) {
+  Signal* slot_at(int partner, const fabric::Offers& offers) const {
+    for (base::Reader reader(offers.at(partner));;) {
       const int writer = reader.get<int>();
       const auto offset = reader.get<std::uint64_t>();
       if (writer == rank_) return reinterpret_cast<Signal*>(inbox_.at(partner, offset));
