@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "base/system/limits.hpp"
 #include "base/text/ranks.hpp"
 
@@ -15,41 +16,98 @@ namespace {
 // with messages that say more.
 std::string_view kind_of(std::string_view what) { return what.substr(0, what.find('\'')); }
 
-bool starts_with(const base::Blob& blob, const base::Blob& begin) {
-  return blob.size() >= begin.size() && std::equal(begin.begin(), begin.end(), blob.begin());
+void require_same_call(std::string_view first, int rank, std::string_view theirs) {
+  if (kind_of(theirs) == kind_of(first)) return;
+  base::fail(
+      Errc::refused,
+      "rank 0 is in {}, rank {} in {}; every rank must make the same collective calls in the same order",
+      first, rank, theirs);
 }
+
+// What a rank lays out at a meeting begins with the name of its call.
+base::Writer begin(std::string_view what) { return base::Writer().put_string(what); }
 
 }  // namespace
 
-std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
+Ballot Ballot::in(std::string_view what, const Votes& votes) {
+  const std::string_view kind = kind_of(what);
+  const auto [call, not_call] = vote_for(base::fnv1a(std::as_bytes(std::span(kind))));
+  return {call, not_call, votes};
+}
+
+void Ballot::add(const Ballot& other) {
+  call = std::max(call, other.call);
+  not_call = std::max(not_call, other.not_call);
+  for (std::size_t i = 0; i < votes.size(); ++i) votes[i] = std::max(votes[i], other.votes[i]);
+}
+
+// After a meeting that has ended in the middle the ranks are at different calls.
+template <class Meet>
+auto Control::meet(std::string_view what, const Meet& how) {
   if (broken_) std::rethrow_exception(broken_);
   check_call(what);
   ++meetings_;
-  std::vector<base::Blob> all;
   try {
-    all = gather(base::Writer().put_string(what).put_blob(mine).blob(), what);
+    return how();
   } catch (...) {
     broken_ = std::current_exception();
     throw;
   }
-  const base::Blob same = base::Writer().put_string(what).blob();
+}
+
+std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
+  std::vector<base::Blob> all =
+      meet(what, [&] { return gather(begin(what).put_blob(mine).blob(), what); });
   const std::string first = base::Reader(all[0]).get_string();
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (first == what && starts_with(all[rank], same)) {
-      all[rank].erase(all[rank].begin(), all[rank].begin() + static_cast<std::ptrdiff_t>(same.size()));
-      continue;
-    }
     base::Reader reader(all[rank]);
-    const std::string theirs = reader.get_string();
-    if (kind_of(theirs) != kind_of(first)) {
-      base::fail(
-          Errc::refused,
-          "rank 0 is in {}, rank {} in {}; every rank must make the same collective calls in the same order",
-          first, rank, theirs);
-    }
+    require_same_call(first, static_cast<int>(rank), reader.get_string());
     all[rank] = reader.rest();
   }
   return all;
+}
+
+Exchanged Control::exchange(const std::vector<Letter>& letters, const Votes& votes, std::string_view what) {
+  const Ballot ballot = Ballot::in(what, votes);
+  base::Writer writer = begin(what);
+  writer.put(ballot).put(letters.size());
+  std::vector<int> readers;
+  for (const Letter& letter : letters) {
+    writer.put(letter.rank).put(letter.bytes.size()).put_blob(letter.bytes);
+    readers.push_back(letter.rank);
+  }
+  const Delivered delivered = meet(what, [&] { return deliver(writer.blob(), readers, ballot, what); });
+  Exchanged exchanged{{}, delivered.ballot.votes};
+  if (!delivered.ballot.is_of_one_call()) {
+    const std::string first = base::Reader(delivered.from.front().bytes).get_string();
+    for (const Letter& theirs : delivered.from)
+      require_same_call(first, theirs.rank, base::Reader(theirs.bytes).get_string());
+  }
+  for (const Letter& theirs : delivered.from) {
+    base::Reader reader(theirs.bytes);
+    reader.get_string();
+    reader.get<Ballot>();
+    for (auto n = reader.get<std::size_t>(); n > 0; --n) {
+      const int to = reader.get<int>();
+      base::Blob bytes = reader.get_blob(reader.get<std::size_t>());
+      if (to == rank() && theirs.rank != rank()) exchanged.letters.push_back({theirs.rank, std::move(bytes)});
+    }
+  }
+  return exchanged;
+}
+
+// Ranks whose calls are of other kinds have laid out something else than a ballot.
+Control::Delivered Control::deliver(const base::Blob& mine, std::span<const int>, const Ballot& ballot,
+                                    std::string_view what) {
+  Delivered delivered{{}, ballot};
+  std::vector<base::Blob> all = gather(mine, what);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    base::Reader reader(all[rank]);
+    const Ballot theirs = Ballot::in(reader.get_string());
+    delivered.ballot.add(theirs.call == ballot.call ? reader.get<Ballot>() : theirs);
+    delivered.from.push_back({static_cast<int>(rank), std::move(all[rank])});
+  }
+  return delivered;
 }
 
 std::string Loss::in_words() const {
@@ -107,6 +165,17 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
   return all;
 }
 
+void Control::do_together(std::string_view what, const std::function<void()>& act) {
+  const base::Blob mine = attempt(what, [&] {
+    act();
+    return base::Blob{};
+  });
+  const bool failed = base::Reader(mine).get<bool>();
+  if (exchange({}, {failed}, what).votes[0] == 0) return;
+  std::vector<base::Blob> all = all_gather(mine, what);
+  require_all(all);
+}
+
 namespace {
 
 class Exchange final : public Wait {
@@ -124,6 +193,11 @@ class Exchange final : public Wait {
 
 std::vector<base::Blob> Control::complete(AllGather& exchange, std::string_view what,
                                           std::string_view what_to_do) {
+  await(exchange, what, what_to_do);
+  return exchange.take();
+}
+
+void Control::await(AllGather& exchange, std::string_view what, std::string_view what_to_do) {
   const Exchange wait(exchange, what);
   base::Poll poll(cores());
   base::Poll::Look look;
@@ -143,7 +217,6 @@ std::vector<base::Blob> Control::complete(AllGather& exchange, std::string_view 
     if (poll.waited() >= time_limit)
       fail_late(poll.waited(), what, {.missing = missing}, what_to_do, "others to take what it sent");
   }
-  return exchange.take();
 }
 
 void Control::fail_lost(int rank, const Loss& loss, std::string_view meanwhile, ErrorFields about) {

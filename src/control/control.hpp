@@ -3,14 +3,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/codec.hpp"
@@ -72,6 +75,36 @@ struct Loss {
   Trouble passed_on(int rank) const;
 };
 
+// Bytes of one rank for another: `rank` is whom they are for and, once they have come, whom they are from.
+struct Letter {
+  int rank = 0;
+  base::Blob bytes = {};
+};
+
+// Numbers by which ranks agree: of each, the largest that one of them brings.
+using Votes = std::array<std::uint64_t, 5>;
+
+// The same two numbers, brought by every rank, come out as they went in only where all have brought the same.
+inline std::pair<std::uint64_t, std::uint64_t> vote_for(std::uint64_t same) { return {same, ~same}; }
+inline bool all_voted_alike(std::uint64_t first, std::uint64_t second) { return first == ~second; }
+
+// The votes of a meeting, before which those that tell whether all ranks make the same call.
+struct Ballot {
+  std::uint64_t call = 0, not_call = ~std::uint64_t{0};
+  Votes votes = {};
+
+  // `what` names the call in errors.
+  static Ballot in(std::string_view what, const Votes& votes = {});
+  void add(const Ballot& other);
+  bool is_of_one_call() const { return all_voted_alike(call, not_call); }
+};
+
+// What an exchange has brought to a rank: letters in the order of their senders, and the votes of all ranks.
+struct Exchanged {
+  std::vector<Letter> letters;
+  Votes votes = {};
+};
+
 class Control {
  public:
   virtual ~Control() = default;
@@ -95,7 +128,12 @@ class Control {
     return all;
   }
 
-  // Returns how often this rank has met the others so far, in all_gather and in what is made of it.
+  // Collective. Brings letters to those whom they are for, who need not know of them, and has all ranks vote. What
+  // it costs a rank grows with its letters, and with the number of ranks only as one reduction does. A rank has at
+  // most one letter for each other rank, and none for itself. Throws as `all_gather` does.
+  Exchanged exchange(const std::vector<Letter>& letters, const Votes& votes, std::string_view what);
+
+  // Returns how often this rank has met the others so far, in all_gather, in exchange, and in what is made of them.
   std::uint64_t meetings() const { return meetings_; }
 
   // Returns why `rank` will never answer again, or nothing while it may still answer.
@@ -156,7 +194,7 @@ class Control {
   // while this rank polls.
   std::function<bool()> while_waiting = [] { return false; };
 
-  void barrier(std::string_view what) { all_gather({}, what); }
+  void barrier(std::string_view what) { exchange({}, {}, what); }
 
   // Collective. Calls `make` and returns what it has returned on each rank, by rank. If it throws an Error or
   // std::bad_alloc on some ranks, every rank throws the error of the lowest of them, which names all ranks
@@ -170,26 +208,38 @@ class Control {
   base::Blob attempt(std::string_view what, const std::function<base::Blob()>& make) const;
   static void require_all(std::vector<base::Blob>& all);
 
-  // As make_together, for a function that returns nothing.
-  void do_together(std::string_view what, const std::function<void()>& act) {
-    make_together(what, [&] {
-      act();
-      return base::Blob{};
-    });
-  }
+  // As make_together, for a function that returns nothing. Only where it throws on some rank do the ranks gather.
+  void do_together(std::string_view what, const std::function<void()>& act);
 
  protected:
+  // What the ranks of an exchange have laid out for this one, each in one piece, and how all have voted.
+  struct Delivered {
+    std::vector<Letter> from;
+    Ballot ballot = {};
+  };
+
   // Waits until an exchange is complete, and returns what it brought. Throws as `all_gather` does; `what_to_do`
   // ends the sentence about ranks that have not come in time.
   std::vector<base::Blob> complete(AllGather& exchange, std::string_view what, std::string_view what_to_do);
 
+  // The same, for an exchange whose bytes the caller takes itself.
+  void await(AllGather& exchange, std::string_view what, std::string_view what_to_do);
+
  private:
   friend class GroupControl;
+
+  template <class Meet>
+  auto meet(std::string_view what, const Meet& how);
 
   // Throws where this rank may not make a collective call. It is called before anything is sent.
   virtual void check_call(std::string_view /*what*/) {}
 
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
+
+  // Brings what this rank lays out to its readers, at least. Where the ballot is not of one call, returns what
+  // every rank has laid out. A control plane overrides this if it can do better than `gather`.
+  virtual Delivered deliver(const base::Blob& mine, std::span<const int> readers, const Ballot& ballot,
+                            std::string_view what);
 
   // Called when this rank is about to give up waiting, with Errc::timed_out or Errc::rank_lost.
   virtual void note_failure(Errc) {}

@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -189,6 +190,9 @@ class Program {
   virtual AcceleratorProgram* on_accelerator() { return nullptr; }
 };
 
+// What ranks have offered of a fabric, by rank: at least this one and its partners in the chain.
+using Offers = std::map<int, base::Blob>;
+
 // A rank's share of a chain on its way to a program. Chains are compiled in two halves, so that the ranks meet
 // once for all fabrics of a world: Fabric::offer prepares a share, and `bind` makes a program of it when the rank
 // knows what the others have offered. Where a rank refuses the chain or cannot offer its share, no share is bound
@@ -197,22 +201,25 @@ class Offer {
  public:
   virtual ~Offer() = default;
 
-  // Returns what the other ranks have to know to bind their shares. Called once.
+  // Returns what the others have to know to bind their shares. Called once.
   virtual base::Blob to_others() { return {}; }
 
-  // Collective over the members, and throws on every one alike. `offers` has what they offered of this fabric, by
-  // rank, and nothing for ranks that are no members. Called once, after all of them have agreed. A fabric meets the
+  // Returns whether all members have to know it, and not only this rank's partners. Called after `to_others`.
+  virtual bool concerns_all() const { return false; }
+
+  // Collective over the members, and throws on every one alike. Called once, after all of them have agreed. A fabric
+  // meets the
   // others again only if it must: because it can still fail on one
   // rank alone (cuda fills tables in the memory of its GPU), or because the library below it has to be called
   // by all (MPI_Win_create for mpi/rma).
-  virtual std::unique_ptr<Program> bind(std::span<const base::Blob> offers) = 0;
+  virtual std::unique_ptr<Program> bind(const Offers& offers) = 0;
 };
 
 // An offer of a fabric whose ranks need to know nothing of each other's shares.
 class BareOffer final : public Offer {
  public:
   explicit BareOffer(std::function<std::unique_ptr<Program>()> compile) : compile_(std::move(compile)) {}
-  std::unique_ptr<Program> bind(std::span<const base::Blob>) override { return compile_(); }
+  std::unique_ptr<Program> bind(const Offers&) override { return compile_(); }
 
  private:
   std::function<std::unique_ptr<Program>()> compile_;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
 #include <climits>
 #include <cstring>
 #include <ctime>
@@ -16,7 +17,8 @@
 namespace tca::shm {
 
 std::size_t Rendezvous::bytes(int ranks) {
-  return sizeof(Header) + static_cast<std::size_t>(ranks) * (sizeof(Seat) + mailbox_bytes) + sizeof(Meeting);
+  const std::size_t each = sizeof(Seat) + words(ranks) * sizeof(std::uint64_t) + mailbox_bytes;
+  return sizeof(Header) + static_cast<std::size_t>(ranks) * each + sizeof(Meeting);
 }
 
 Seat& Rendezvous::seat(int rank) const {
@@ -28,8 +30,57 @@ Meeting& Rendezvous::meeting() const {
   return *reinterpret_cast<Meeting*>(memory_ + sizeof(Header) + seats);
 }
 
+std::atomic<std::uint64_t>* Rendezvous::senders(int reader) const {
+  return reinterpret_cast<std::atomic<std::uint64_t>*>(&meeting() + 1) +
+         static_cast<std::size_t>(reader) * words(header().ranks);
+}
+
 std::byte* Rendezvous::mailbox(int rank) const {
-  return reinterpret_cast<std::byte*>(&meeting() + 1) + static_cast<std::size_t>(rank) * mailbox_bytes;
+  return reinterpret_cast<std::byte*>(senders(header().ranks)) + static_cast<std::size_t>(rank) * mailbox_bytes;
+}
+
+void Rendezvous::announce_mail(int from, int reader) const {
+  senders(reader)[from / 64].fetch_or(std::uint64_t{1} << from % 64, std::memory_order_relaxed);
+}
+
+std::vector<int> Rendezvous::take_senders(int reader) const {
+  std::vector<int> all;
+  for (std::size_t word = 0; word < words(header().ranks); ++word) {
+    std::atomic<std::uint64_t>& marks = senders(reader)[word];
+    std::uint64_t bits = marks.load(std::memory_order_relaxed);
+    if (bits == 0) continue;
+    marks.store(0, std::memory_order_relaxed);
+    for (; bits != 0; bits &= bits - 1) all.push_back(static_cast<int>(word) * 64 + std::countr_zero(bits));
+  }
+  return all;
+}
+
+namespace {
+
+void raise(std::atomic<std::uint64_t>& largest, std::uint64_t to) {
+  std::uint64_t now = largest.load(std::memory_order_relaxed);
+  while (now < to && !largest.compare_exchange_weak(now, to, std::memory_order_relaxed)) continue;
+}
+
+}  // namespace
+
+void Tally::clear() {
+  for (std::atomic<std::uint64_t>* number : {&longest, &call, &not_call})
+    number->store(0, std::memory_order_relaxed);
+  for (std::atomic<std::uint64_t>& vote : votes) vote.store(0, std::memory_order_relaxed);
+}
+
+void Tally::add(std::uint64_t bytes, const control::Ballot& ballot) {
+  raise(longest, bytes);
+  raise(call, ballot.call);
+  raise(not_call, ballot.not_call);
+  for (std::size_t i = 0; i < ballot.votes.size(); ++i) raise(votes[i], ballot.votes[i]);
+}
+
+control::Ballot Tally::ballot() const {
+  control::Ballot all{call.load(std::memory_order_relaxed), not_call.load(std::memory_order_relaxed), {}};
+  for (std::size_t i = 0; i < all.votes.size(); ++i) all.votes[i] = votes[i].load(std::memory_order_relaxed);
+  return all;
 }
 
 std::byte* Rendezvous::letter(int rank) const {
@@ -117,7 +168,9 @@ void Rendezvous::reopen() const {
     s.piece.store(0, std::memory_order_relaxed);
     s.unread.store(0, std::memory_order_relaxed);
     s.reason[0] = '\0';
+    take_senders(rank);
   }
+  for (Tally& tally : meeting().tallies) tally.clear();
   h.creator = getpid();
   h.pid_namespace = own_pid_namespace();
   h.arrived.store(0, std::memory_order_relaxed);

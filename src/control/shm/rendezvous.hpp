@@ -1,7 +1,8 @@
 // A Rendezvous is the memory in which the ranks of a host meet: a seat for each, which says whether it is
 // here, and a mailbox for each, for set-up data.
 //
-// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then a mailbox for each rank.
+// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then for each rank a bit for every
+// rank that has mail for it, then a mailbox for each rank.
 // Every field of a seat is written by its rank alone, until rank 0 clears them all when it opens the
 // rendezvous for the next world.
 #pragma once
@@ -13,6 +14,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "control/control.hpp"
 
 namespace tca::shm {
 
@@ -66,6 +71,17 @@ struct alignas(64) Seat {
   char reason[212];
 };
 
+// What all ranks together bring to one round of a meeting: of each number the largest. It is stored before a rank
+// arrives at the odd phase and read before it arrives at the even one, which is all the order that it needs.
+struct alignas(64) Tally {
+  std::atomic<std::uint64_t> longest;  // blob, in bytes
+  std::atomic<std::uint64_t> call, not_call, votes[std::tuple_size_v<control::Votes>];
+
+  void clear();
+  void add(std::uint64_t bytes, const control::Ballot& ballot);
+  control::Ballot ballot() const;
+};
+
 // How far the ranks have come, taken together, so that nobody who waits looks at every seat.
 struct alignas(64) Meeting {
   std::atomic<std::uint32_t> arrivals;  // of all ranks in all phases so far
@@ -73,6 +89,8 @@ struct alignas(64) Meeting {
   // it.
   std::atomic<std::uint32_t> phase;
   std::atomic<std::uint32_t> sleepers;  // ranks that sleep until the phase changes
+  // Rounds take turns with these. That of the round before is cleared in this one by rank 0, before it arrives.
+  Tally tallies[2];
 };
 
 inline constexpr std::size_t mailbox_bytes = 16384;
@@ -80,7 +98,7 @@ inline constexpr std::size_t mailbox_bytes = 16384;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    11u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    12u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Rendezvous {
  public:
@@ -94,6 +112,14 @@ class Rendezvous {
   // Returns where a rank's blob of `seat(rank).total` bytes lies, or the piece of it that is next.
   std::byte* letter(int rank) const;
   Meeting& meeting() const;
+  // Return the tally of the round that a phase belongs to, and that of the round before.
+  Tally& tally(std::uint32_t phase) const { return meeting().tallies[(phase - 1) / 2 % 2]; }
+  Tally& tally_before(std::uint32_t phase) const { return meeting().tallies[((phase - 1) / 2 + 1) % 2]; }
+
+  // Notes that there is mail from a rank for a reader, before `from` arrives at an odd phase. `take_senders`, called
+  // by the reader before it arrives at the next even one, returns those who have some, and forgets them.
+  void announce_mail(int from, int reader) const;
+  std::vector<int> take_senders(int reader) const;
 
   // Called by a rank that has reached `phase`.
   void arrive(int rank, std::uint32_t phase) const;
@@ -132,6 +158,9 @@ class Rendezvous {
   bool is_apart() const;
 
  private:
+  static std::size_t words(int ranks) { return (static_cast<std::size_t>(ranks) + 63) / 64; }
+  std::atomic<std::uint64_t>* senders(int reader) const;
+
   std::byte* memory_;
 };
 

@@ -154,28 +154,58 @@ void ShmControl::check_call(std::string_view what) {
   if (!seated_) fail_over(what);
 }
 
+std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_view what) {
+  std::vector<base::Blob> all;
+  for (control::Letter& theirs : lay_out_and_read(mine, {}, true, control::Ballot::in(what), what).from)
+    all.push_back(std::move(theirs.bytes));
+  return all;
+}
+
+control::Control::Delivered ShmControl::deliver(const base::Blob& mine, std::span<const int> readers,
+                                                const control::Ballot& ballot, std::string_view what) {
+  return lay_out_and_read(mine, readers, false, ballot, what);
+}
+
 // A blob larger than a mailbox travels in several rounds of two phases: filled (odd), read (even). The wait
 // for "read" is put off until the mailbox is needed again.
-std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_view what) {
-  std::vector<base::Blob> all(static_cast<std::size_t>(size_));
-  Seat& seat = rendezvous_.seat(rank_);
+control::Control::Delivered ShmControl::lay_out_and_read(const base::Blob& mine, std::span<const int> readers,
+                                                         bool reads_all, const control::Ballot& ballot,
+                                                         std::string_view what) {
+  Delivered delivered;
   std::size_t longest = mine.size();
   for (std::size_t at = 0; at == 0 || at < longest; at += mailbox_bytes) {
     await_phase(phase_, what);
+    Seat& seat = rendezvous_.seat(rank_);
     seat.total = mine.size();
     if (at < mine.size())
       std::memcpy(rendezvous_.letter(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
-    rendezvous_.arrive(rank_, ++phase_);
+    ++phase_;
+    if (rank_ == 0) rendezvous_.tally_before(phase_).clear();
+    rendezvous_.tally(phase_).add(mine.size(), ballot);
+    if (at == 0)
+      for (const int reader : readers) rendezvous_.announce_mail(rank_, reader);
+    rendezvous_.arrive(rank_, phase_);
     await_phase(phase_, what);
-    for (int r = 0; r < size_; ++r) {
-      base::Blob& blob = all[static_cast<std::size_t>(r)];
-      const std::size_t total = rendezvous_.seat(r).total;
-      longest = std::max(longest, total);
+    if (at == 0) {
+      longest = rendezvous_.tally(phase_).longest.load(std::memory_order_relaxed);
+      delivered.ballot = rendezvous_.tally(phase_).ballot();
+      for (const int rank : rendezvous_.take_senders(rank_)) delivered.from.push_back({rank});
+      if (reads_all || !delivered.ballot.is_of_one_call()) delivered.from = everyone();
+    }
+    for (control::Letter& letter : delivered.from) {
+      const std::size_t total = rendezvous_.seat(letter.rank).total;
       const std::size_t chunk = at < total ? std::min(mailbox_bytes, total - at) : 0;
-      blob.insert(blob.end(), rendezvous_.letter(r), rendezvous_.letter(r) + chunk);
+      const std::byte* const from = rendezvous_.letter(letter.rank);
+      letter.bytes.insert(letter.bytes.end(), from, from + chunk);
     }
     rendezvous_.arrive(rank_, ++phase_);
   }
+  return delivered;
+}
+
+std::vector<control::Letter> ShmControl::everyone() const {
+  std::vector<control::Letter> all(static_cast<std::size_t>(size_));
+  for (int rank = 0; rank < size_; ++rank) all[static_cast<std::size_t>(rank)].rank = rank;
   return all;
 }
 

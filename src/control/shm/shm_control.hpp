@@ -48,6 +48,12 @@ class ShmControl final : public control::Control {
 
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  Delivered deliver(const base::Blob& mine, std::span<const int> readers, const control::Ballot& ballot,
+                    std::string_view what) override;
+  // Where `reads_all`, the rank reads what every rank lays out, otherwise what those do that have mail for it.
+  Delivered lay_out_and_read(const base::Blob& mine, std::span<const int> readers, bool reads_all,
+                             const control::Ballot& ballot, std::string_view what);
+  std::vector<control::Letter> everyone() const;
   void check_rendezvous();
   [[noreturn]] void refuse(const std::string& reason, Header::Refusal how);
   [[noreturn]] void throw_refused(const std::string& reason) const;

@@ -34,6 +34,14 @@ struct Numbered {
   std::size_t index;
 };
 
+template <class Ends>
+std::vector<int> partners_of(const Ends* ends) {
+  std::vector<int> partners;
+  if (ends != nullptr)
+    for (const auto& arrival : ends->arrivals) partners.push_back(arrival->partner);
+  return partners;
+}
+
 // The accesses of a step to this rank's part of a window: the regions that are written, followed by those
 // that are read, and the put of each.
 struct Uses {
@@ -70,7 +78,7 @@ class InTurn {
 
 void Commit::run() {
   choose_channels();
-  check_windows(world_.rank(), chain_.draft_->descriptors, own_);
+  for (std::size_t i = 0; i < puts().size(); ++i) check_windows(world_.rank(), i, puts()[i], own_);
   check_bounds(own_);
   exchange();
   const Problems problems = this->problems();
@@ -140,44 +148,76 @@ void Commit::choose_channels() {
   }
 }
 
+base::Blob Commit::made() const {
+  return base::Writer().put(chain_.guarded_).put(chain_.timed_).put_string(chain_.name_).blob();
+}
+
 void Commit::exchange() {
-  base::Writer writer;
-  writer.put_string(chain_.name_).put(chain_.guarded_).put(chain_.timed_).put(own_.total() == 0);
-  writer.put(chain_.draft_->descriptors.size());
-  for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
-  writer.put(chain_.draft_->expected.size());
-  for (const int rank : chain_.draft_->expected) writer.put(rank);
-  const std::vector<std::shared_ptr<CountedEnd>> none;
-  const auto& arrivals = chain_.counted_ == nullptr ? none : chain_.counted_->arrivals;
-  writer.put(arrivals.size());
-  for (const auto& arrival : arrivals) writer.put(arrival->partner);
-  const std::vector<std::shared_ptr<ProducedEnd>> nothing;
-  const auto& produced = chain_.produced_ == nullptr ? nothing : chain_.produced_->arrivals;
-  writer.put(produced.size());
-  for (const auto& arrival : produced)
-    writer.put(Elements{arrival->partner, arrival->elements, arrival->element_bytes});
-  for (const base::Blob& blob : world_.meet(writer.blob(), what(), number_)) {
-    base::Reader reader(blob);
-    Declaration rank;
-    rank.name = reader.get_string();
-    rank.guarded = reader.get<bool>();
-    rank.timed = reader.get<bool>();
-    rank.is_sound = reader.get<bool>();
-    for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.puts.push_back(read(reader, world_));
-    for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected.push_back(reader.get<int>());
-    for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected_counted.push_back(reader.get<int>());
-    for (auto n = reader.get<std::size_t>(); n > 0; --n)
-      rank.expected_produced.push_back(reader.get<Elements>());
-    ranks_.push_back(std::move(rank));
+  const WorldState::Met met =
+      world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_);
+  is_same_ = met.is_same;
+  is_sound_ = is_same_ && met.worst == 0;
+  first_name_ = chain_.name_;
+  if (is_same_)
+    take(met.letters);
+  else
+    compare_chains(own_);
+}
+
+// Returns this rank's puts to others, a letter for each of these.
+std::vector<control::Letter> Commit::letters() const {
+  std::map<int, base::Writer> to;
+  for (std::size_t i = 0; i < puts().size(); ++i) {
+    const Descriptor& d = puts()[i];
+    if (d.to != world_.rank()) write(to[d.to].put(i), d);
   }
+  std::vector<control::Letter> letters;
+  for (const auto& [rank, writer] : to) letters.push_back({rank, writer.blob()});
+  return letters;
+}
+
+void Commit::take(const std::vector<control::Letter>& letters) {
+  const int me = world_.rank();
+  for (std::size_t i = 0; i < puts().size(); ++i)
+    if (puts()[i].to == me) arrivals_.push_back({me, i, puts()[i]});
+  for (const control::Letter& letter : letters) {
+    for (base::Reader reader(letter.bytes); !reader.done();) {
+      const auto index = reader.get<std::size_t>();
+      arrivals_.push_back({letter.rank, index, read(reader, world_)});
+    }
+  }
+  std::ranges::stable_sort(arrivals_, {}, &Arrival::from);
+}
+
+// Called where not all ranks commit the same chain. A rank that commits another one than rank 0 has the problem, and
+// no other: the rest would compare different chains.
+void Commit::compare_chains(Problems& problems) {
+  problems = {};
+  const auto describe = [](const base::Blob& made) {
+    base::Reader reader(made);
+    const bool guarded = reader.get<bool>(), timed = reader.get<bool>();
+    return fmt::format("{}{} chain '{}'", timed ? "timed " : "", guarded ? "guarded" : "unguarded",
+                       reader.get_string());
+  };
+  const base::Blob mine = made();
+  const base::Blob first = world_.control().all_gather(mine, what()).front();
+  base::Reader reader(first);
+  reader.get<bool>();  // guarded
+  reader.get<bool>();  // timed
+  first_name_ = reader.get_string();
+  if (mine == first) return;
+  problems.add([&] {
+    return fmt::format(
+        "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
+        describe(first), world_.rank(), describe(mine));
+  });
 }
 
 Problems Commit::problems() const {
-  Problems problems;
-  if (!is_same_chain(problems)) return problems;  // the rest would compare different chains
-  problems = own_;
-  for (int rank = 0; rank < world_.size(); ++rank)
-    if (rank != world_.rank()) check_windows(rank, ranks_[static_cast<std::size_t>(rank)].puts, problems);
+  Problems problems = own_;
+  if (!is_same_) return problems;
+  for (const Arrival& arrival : arrivals_)
+    if (arrival.from != world_.rank()) check_windows(arrival.from, arrival.index, arrival.put, problems);
   check_expectations(problems);
   check_counted(problems);
   check_produced(problems);
@@ -185,39 +225,16 @@ Problems Commit::problems() const {
   return problems;
 }
 
-// Returns whether all ranks commit the same chain. A rank that commits another one than rank 0 adds the
-// problem.
-bool Commit::is_same_chain(Problems& problems) const {
-  const auto describe = [](const Declaration& d) {
-    return fmt::format("{}{} chain '{}'", d.timed ? "timed " : "", d.guarded ? "guarded" : "unguarded",
-                       d.name);
-  };
-  const auto is_first = [&](const Declaration& d) { return d.is_of_same_chain(ranks_[0]); };
-  const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
-  if (!is_first(mine)) {
+// Checks that this rank still has both windows of a put in which it takes part.
+void Commit::check_windows(int rank, std::size_t index, const Descriptor& put, Problems& problems) const {
+  if (put.shape == nullptr) return;
+  for (const std::uint32_t id : std::set{put.to_window, put.from_window}) {
+    if (world_.find_window(id) != nullptr) continue;
     problems.add([&] {
       return fmt::format(
-          "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
-          describe(ranks_[0]), world_.rank(), describe(mine));
+          "put {} of rank {} uses {}, which rank {} has destroyed; keep a handle of it until the commit",
+          index, rank, world_.window_title(id), world_.rank());
     });
-  }
-  return std::all_of(ranks_.begin(), ranks_.end(), is_first);
-}
-
-// Checks that this rank still has both windows of each of `rank`'s puts in which it takes part.
-void Commit::check_windows(int rank, std::span<const Descriptor> puts, Problems& problems) const {
-  const int me = world_.rank();
-  for (std::size_t i = 0; i < puts.size(); ++i) {
-    const Descriptor& d = puts[i];
-    if (d.shape == nullptr || (rank != me && d.to != me)) continue;
-    for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
-      if (world_.find_window(id) != nullptr) continue;
-      problems.add([&] {
-        return fmt::format(
-            "put {} of rank {} uses {}, which rank {} has destroyed; keep a handle of it until the commit", i,
-            rank, world_.window_title(id), me);
-      });
-    }
   }
 }
 
@@ -243,15 +260,13 @@ void Commit::check_expectations(Problems& problems) const {
   const int me = world_.rank();
   const std::set<int> expected(chain_.draft_->expected.begin(), chain_.draft_->expected.end());
   std::set<int> senders;
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
-    for (std::size_t i = 0; i < puts.size(); ++i) {
-      if (puts[i].to != me || !senders.insert(rank).second || expected.contains(rank)) continue;
-      problems.add([&] {
-        return fmt::format("{}, which does not expect it; add expect({}) on rank {}",
-                           what_comes(puts[i], i, rank), rank, me);
-      });
-    }
+  for (const Arrival& arrival : arrivals_) {
+    const int rank = arrival.from;
+    if (!senders.insert(rank).second || expected.contains(rank)) continue;
+    problems.add([&] {
+      return fmt::format("{}, which does not expect it; add expect({}) on rank {}",
+                         what_comes(arrival.put, arrival.index, rank), rank, me);
+    });
   }
   for (const int rank : expected) {
     if (!senders.contains(rank)) {
@@ -268,10 +283,13 @@ void Commit::check_expectations(Problems& problems) const {
 // Checks that this rank expects every counted put to it, and no others, since it has to know what has come.
 void Commit::check_counted(Problems& problems) const {
   const int me = world_.rank();
-  const std::vector<int>& expected = ranks_[static_cast<std::size_t>(me)].expected_counted;
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    const auto puts = std::ranges::count_if(ranks_[static_cast<std::size_t>(rank)].puts,
-                                            [&](const Descriptor& d) { return d.to == me && d.counted; });
+  const std::vector<int> expected = partners_of(chain_.counted_.get());
+  std::set<int> partners(expected.begin(), expected.end());
+  for (const Arrival& arrival : arrivals_)
+    if (arrival.put.counted) partners.insert(arrival.from);
+  for (const int rank : partners) {
+    const auto puts = std::ranges::count_if(
+        arrivals_, [&](const Arrival& arrival) { return arrival.from == rank && arrival.put.counted; });
     const auto arrivals = std::ranges::count(expected, rank);
     if (puts == arrivals) continue;
     problems.add([&] {
@@ -286,12 +304,17 @@ void Commit::check_counted(Problems& problems) const {
 // Checks that this rank expects every produced put to it, and no others, and as the same elements.
 void Commit::check_produced(Problems& problems) const {
   const int me = world_.rank();
-  for (int rank = 0; rank < world_.size(); ++rank) {
+  const std::vector<int> expecting = partners_of(chain_.produced_.get());
+  std::set<int> partners(expecting.begin(), expecting.end());
+  for (const Arrival& arrival : arrivals_)
+    if (arrival.put.produced) partners.insert(arrival.from);
+  for (const int rank : partners) {
     std::vector<Elements> sent, expected;
-    for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts)
-      if (d.to == me && d.produced) sent.push_back({rank, d.elements, d.element_bytes});
-    for (const Elements& one : ranks_[static_cast<std::size_t>(me)].expected_produced)
-      if (one.partner == rank) expected.push_back(one);
+    for (const auto& [from, index, d] : arrivals_)
+      if (from == rank && d.produced) sent.push_back({rank, d.elements, d.element_bytes});
+    if (chain_.produced_ != nullptr)
+      for (const auto& end : chain_.produced_->arrivals)
+        if (end->partner == rank) expected.push_back({rank, end->elements, end->element_bytes});
     if (sent == expected) continue;
     const auto in_words = [](const std::vector<Elements>& all) {
       std::string text;
@@ -315,18 +338,11 @@ void Commit::check_produced(Problems& problems) const {
 void Commit::check_overlaps(Problems& problems) const {
   const int me = world_.rank();
   std::map<std::uint32_t, Uses> windows;
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
-    for (std::size_t i = 0; i < puts.size(); ++i) {
-      const Descriptor& d = puts[i];
-      if (d.shape != nullptr && d.to == me)
-        windows[d.to_window].add(Region::written(d.to_offset, *d.shape), {rank, i});
-    }
-  }
+  for (const auto& [from, index, d] : arrivals_)
+    if (d.shape != nullptr) windows[d.to_window].add(Region::written(d.to_offset, *d.shape), {from, index});
   for (auto& [id, uses] : windows) uses.written = uses.regions.size();
-  const std::vector<Descriptor>& mine = ranks_[static_cast<std::size_t>(me)].puts;
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const Descriptor& d = mine[i];
+  for (std::size_t i = 0; i < puts().size(); ++i) {
+    const Descriptor& d = puts()[i];
     if (d.shape != nullptr) windows[d.from_window].add(Region::read(d.from_offset, *d.shape), {me, i});
   }
   for (const auto& [id, uses] : windows) {
@@ -344,21 +360,43 @@ void Commit::check_overlaps(Problems& problems) const {
   }
 }
 
-// Returns whether no rank knows anything against its own puts of this chain, which is the same for all. Then the
-// fabrics may be given them.
-bool Commit::is_sound() const {
-  return std::ranges::all_of(
-      ranks_, [&](const Declaration& rank) { return rank.is_sound && rank.is_of_same_chain(ranks_[0]); });
+// Where no rank has a problem, returns what this rank and its partners offer, or more ranks where a fabric needs that.
+// Otherwise all throw the same.
+fabric::Offers Commit::agree(const Problems& problems) {
+  control::Control& control = world_.control();
+  base::Blob attempted = base::Writer().put(false).blob();
+  if (is_sound_ && problems.total() == 0) attempted = control.attempt(what(), [this] { return offer(); });
+  base::Reader reader(attempted);
+  const bool failed = reader.get<bool>();
+  const base::Blob mine = failed ? base::Blob() : reader.rest();
+  const bool objects = failed || problems.total() > 0;
+  control::Exchanged met = control.exchange(objects ? std::vector<control::Letter>() : offer_letters(mine),
+                                            {objects}, what());
+  if (met.votes[0] != 0) refuse(problems, failed ? attempted : base::Writer().put(false).blob());
+  fabric::Offers offers{{world_.rank(), mine}};
+  for (control::Letter& letter : met.letters) offers[letter.rank] = std::move(letter.bytes);
+  return offers;
 }
 
-// Lets every rank learn every problem, so that all throw the same message. Where there is none, returns what all
-// ranks offer.
-std::vector<base::Blob> Commit::agree(const Problems& problems) {
+// Returns what this rank's fabrics offer, for those whom it concerns.
+std::vector<control::Letter> Commit::offer_letters(const base::Blob& offer) const {
+  std::set<int> partners;
+  for (const Descriptor& d : puts()) partners.insert(d.to);
+  for (const Arrival& arrival : arrivals_) partners.insert(arrival.from);
+  if (std::ranges::any_of(shares_, [](const Share& share) { return share.offer->concerns_all(); }))
+    for (int rank = 0; rank < world_.size(); ++rank) partners.insert(rank);
+  partners.erase(world_.rank());
+  std::vector<control::Letter> letters;
+  for (const int rank : partners) letters.push_back({rank, offer});
+  return letters;
+}
+
+// Lets every rank learn every problem and the errors of fabrics.
+void Commit::refuse(const Problems& problems, const base::Blob& attempted) const {
   base::Writer writer;
   writer.put(problems.total()).put(problems.first().size());
   for (const std::string& line : problems.first()) writer.put_string(line);
-  if (problems.total() == 0 && is_sound())
-    writer.put_blob(world_.control().attempt(what(), [this] { return offer(); }));
+  writer.put_blob(attempted);
   std::size_t total = 0;
   std::set<std::string> lines;
   std::vector<base::Blob> all = world_.control().all_gather(writer.blob(), what());
@@ -368,12 +406,9 @@ std::vector<base::Blob> Commit::agree(const Problems& problems) {
     for (auto n = reader.get<std::size_t>(); n > 0; --n) lines.insert(reader.get_string());
     blob = reader.rest();
   }
-  if (total == 0) {
-    control::Control::require_all(all);
-    return all;
-  }
+  if (total == 0) control::Control::require_all(all);
   while (lines.size() > Problems::shown) lines.erase(std::prev(lines.end()));
-  base::fail(Errc::refused, "chain '{}' refused, {} problem{}:\n  {}{}", ranks_[0].name, total,
+  base::fail(Errc::refused, "chain '{}' refused, {} problem{}:\n  {}{}", first_name_, total,
              total == 1 ? "" : "s", fmt::join(lines, "\n  "), total > lines.size() ? "\n  ..." : "");
 }
 
@@ -392,49 +427,61 @@ fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
   return {&end->length, static_cast<std::uint32_t>(element_bytes)};
 }
 
+// Returns a put for its fabric, without what differs at its two ends.
+fabric::Put Commit::put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& d) {
+  fabric::Put put{.from = from, .to = d.to, .shape = d.shape, .protocol = d.protocol};
+  put.elements = {.produced = d.produced,
+                  .count = d.elements,
+                  .bytes = d.element_bytes,
+                  .put = static_cast<std::uint32_t>(index)};
+  if (d.shape == nullptr) return put;
+  put.to_memory = keep(d.to_window)->memory_of(fabric);
+  put.to_offset = static_cast<std::uint64_t>(d.to_offset);
+  put.from_memory = keep(d.from_window)->memory_of(fabric);
+  put.from_offset = static_cast<std::uint64_t>(d.from_offset);
+  return put;
+}
+
+Commit::Share Commit::share_of(std::size_t fabric) {
+  Share share;
+  const int me = world_.rank();
+  InTurn counted(chain_.counted_.get(), me);
+  InTurn produced(chain_.produced_.get(), me);
+  for (std::size_t i = 0; i < puts().size(); ++i) {
+    const Descriptor& d = puts()[i];
+    CountedEnd* const sent = d.counted ? counted.next_put() : nullptr;
+    ProducedEnd* const made = d.produced ? produced.next_put() : nullptr;
+    if (d.fabric != fabric) continue;
+    fabric::Put& put = share.outgoing.emplace_back(put_on(fabric, me, i, d));
+    put.length = length_of(sent, d);
+    put.elements.view = made != nullptr ? &made->view : nullptr;
+  }
+  int sender = -1;
+  for (const auto& [from, index, d] : arrivals_) {
+    if (std::exchange(sender, from) != from) {
+      counted = InTurn(chain_.counted_.get(), from);
+      produced = InTurn(chain_.produced_.get(), from);
+    }
+    CountedEnd* const come = d.counted ? counted.next_arrival() : nullptr;
+    ProducedEnd* const used = d.produced ? produced.next_arrival() : nullptr;
+    if (d.fabric != fabric) continue;
+    fabric::Put& put = share.incoming.emplace_back(put_on(fabric, from, index, d));
+    put.length = length_of(come, d);
+    put.elements.view = used != nullptr ? &used->view : nullptr;
+  }
+  return share;
+}
+
 // Has every fabric prepare its share, and returns what they have to tell the other ranks.
 base::Blob Commit::offer() {
-  const int me = world_.rank();
   windows_ = chain_.windows_;
   std::sort(windows_.begin(), windows_.end());
   windows_.erase(std::unique(windows_.begin(), windows_.end()), windows_.end());
-  shares_.resize(world_.fabrics().size());
+  for (std::size_t f = 0; f < world_.fabrics().size(); ++f) shares_.push_back(share_of(f));
   if (chain_.timed_) expect_times();
   base::Writer writer;
   for (std::size_t f = 0; f < shares_.size(); ++f) {
     Share& share = shares_[f];
-    for (int rank = 0; rank < world_.size(); ++rank) {
-      InTurn counted(chain_.counted_.get(), rank);
-      InTurn produced(chain_.produced_.get(), rank);
-      std::uint32_t number = 0;
-      for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
-        const std::uint32_t put_number = number++;
-        CountedEnd* const sent = d.counted && rank == me ? counted.next_put() : nullptr;
-        CountedEnd* const come = d.counted && d.to == me ? counted.next_arrival() : nullptr;
-        ProducedEnd* const made = d.produced && rank == me ? produced.next_put() : nullptr;
-        ProducedEnd* const used = d.produced && d.to == me ? produced.next_arrival() : nullptr;
-        if (d.fabric != f || (rank != me && d.to != me)) continue;
-        fabric::Put put{.from = rank, .to = d.to, .shape = d.shape, .protocol = d.protocol};
-        if (d.shape != nullptr) {
-          put.to_memory = keep(d.to_window)->memory_of(f);
-          put.to_offset = static_cast<std::uint64_t>(d.to_offset);
-          put.from_memory = keep(d.from_window)->memory_of(f);
-          put.from_offset = static_cast<std::uint64_t>(d.from_offset);
-        }
-        put.elements = {
-            .produced = d.produced, .count = d.elements, .bytes = d.element_bytes, .put = put_number};
-        if (rank == me) {
-          put.length = length_of(sent, d);
-          put.elements.view = made != nullptr ? &made->view : nullptr;
-          share.outgoing.push_back(put);
-        }
-        if (d.to == me) {
-          put.length = length_of(come, d);
-          put.elements.view = used != nullptr ? &used->view : nullptr;
-          share.incoming.push_back(put);
-        }
-      }
-    }
     share.offer =
         world_.fabrics()[f]->offer({chain_.name_, world_.members(), number_, chain_.guarded_, share.outgoing,
                                     share.incoming, chain_.time_limit_, world_.checks_steps(),
@@ -447,17 +494,18 @@ base::Blob Commit::offer() {
 
 void Commit::expect_times() {
   chain_.times_ = std::make_unique<MessageTimes>(world_, chain_.name_);
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
-    chain_.times_->expect(static_cast<int>(rank), ranks_[rank].puts);
+  std::map<int, std::vector<Descriptor>> puts;  // to this rank, by sender
+  for (const Arrival& arrival : arrivals_) puts[arrival.from].push_back(arrival.put);
+  for (const auto& [rank, of_rank] : puts) chain_.times_->expect(rank, of_rank);
 }
 
-void Commit::bind(std::span<const base::Blob> offered) {
+void Commit::bind(const fabric::Offers& offered) {
   chain_.id_ = world_.next_id();
-  std::vector<std::vector<base::Blob>> offers(shares_.size());  // by fabric and rank
-  for (const base::Blob& blob : offered) {
+  std::vector<fabric::Offers> offers(shares_.size());  // by fabric
+  for (const auto& [rank, blob] : offered) {
     base::Reader reader(blob);
-    for (std::vector<base::Blob>& of_fabric : offers)
-      of_fabric.push_back(reader.get_blob(reader.get<std::size_t>()));
+    for (fabric::Offers& of_fabric : offers)
+      of_fabric[rank] = reader.get_blob(reader.get<std::size_t>());
   }
   std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are bound
   for (std::size_t f = 0; f < shares_.size(); ++f) programs.push_back(shares_[f].offer->bind(offers[f]));

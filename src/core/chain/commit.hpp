@@ -1,7 +1,8 @@
-// The commit of a chain by all ranks, which meet twice: they tell each other what they have declared, and then
-// what is wrong with that or, where nothing is, what their fabrics offer for it. Whether a put is sound its own
-// rank finds out before the first meeting, so that no fabric is given one that is not. Where earlier objects are
-// to be freed, the ranks meet once more between the two (see reclaim.hpp).
+// The commit of a chain by all ranks, which meet twice. Puts go to the rank that they are for, and to no other: first
+// as they were declared, then with what the fabrics of both partners offer for them. In both meetings all ranks vote
+// whether anything is wrong, and only if so everybody's words are gathered, so that all throw the same. Whether a put
+// is sound its own rank finds out before the first meeting, so that no fabric is given one that is not. Where earlier
+// objects are to be freed, the ranks meet once or twice more between the two (see reclaim.hpp).
 #pragma once
 
 #include <memory>
@@ -22,18 +23,11 @@ struct Elements {
   bool operator==(const Elements&) const = default;
 };
 
-// A chain as one rank declared it, in the form in which all ranks receive it.
-struct Declaration {
-  std::string name;
-  bool guarded = true, timed = false;
-  bool is_sound = true;  // its rank knows nothing against its puts
-  std::vector<Descriptor> puts;
-  std::vector<int> expected, expected_counted;  // ranks, the latter once for each counted put
-  std::vector<Elements> expected_produced;
-
-  bool is_of_same_chain(const Declaration& other) const {
-    return name == other.name && guarded == other.guarded && timed == other.timed;
-  }
+// A put to this rank, its own included. The index is that in its sender's list.
+struct Arrival {
+  int from;
+  std::size_t index;
+  Descriptor put;
 };
 
 // The mistakes found in a chain. Only the first lines are made, since a mistake in a loop repeats for every
@@ -71,16 +65,20 @@ class Commit {
 
   void choose_channels();
   void exchange();
+  std::vector<control::Letter> letters() const;
+  void take(const std::vector<control::Letter>& letters);
   Problems problems() const;
-  std::vector<base::Blob> agree(const Problems& problems);
+  fabric::Offers agree(const Problems& problems);
   base::Blob offer();
   void expect_times();
-  void bind(std::span<const base::Blob> offered);
+  void bind(const fabric::Offers& offered);
 
   std::string what() const;
-  bool is_sound() const;
-  bool is_same_chain(Problems& problems) const;
-  void check_windows(int rank, std::span<const Descriptor> puts, Problems& problems) const;
+  base::Blob made() const;
+  void compare_chains(Problems& problems);
+  std::vector<control::Letter> offer_letters(const base::Blob& offer) const;
+  [[noreturn]] void refuse(const Problems& problems, const base::Blob& attempted) const;
+  void check_windows(int rank, std::size_t index, const Descriptor& put, Problems& problems) const;
   void check_bounds(Problems& problems) const;
   void check_expectations(Problems& problems) const;
   void check_counted(Problems& problems) const;
@@ -92,6 +90,9 @@ class Commit {
   std::string in_words(base::ByteRange bytes, std::uint32_t window, int rank) const;
   std::string what_comes(const Descriptor& put, std::size_t number, int from) const;
 
+  const std::vector<Descriptor>& puts() const { return chain_.draft_->descriptors; }
+  fabric::Put put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& put);
+  Share share_of(std::size_t fabric);
   std::shared_ptr<WindowState> keep(std::uint32_t window);
   fabric::Length length_of(CountedEnd* end, const Descriptor& put);
 
@@ -99,7 +100,10 @@ class Commit {
   WorldState& world_;
   std::uint32_t number_ = 0;  // of the chain, for the fabrics
   Problems own_;              // those of this rank's puts that it finds alone
-  std::vector<Declaration> ranks_;
+  bool is_sound_ = true;      // no rank knows anything against its own puts, and all commit the same chain
+  bool is_same_ = true;       // they do
+  std::string first_name_;    // of the chain that rank 0 commits
+  std::vector<Arrival> arrivals_;  // in the order of their senders
   std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
   std::vector<Share> shares_;                          // by fabric
 };

@@ -90,9 +90,8 @@ class GroupProgram final : public fabric::Program {
 
 class GroupOffer final : public fabric::Offer {
  public:
-  GroupOffer(fabric::Fabric& fabric, const fabric::ChainSpec& share, GroupRanks ranks, std::size_t world)
+  GroupOffer(fabric::Fabric& fabric, const fabric::ChainSpec& share, GroupRanks ranks)
       : ranks_(std::move(ranks)),
-        world_(world),
         outgoing_(outside(share.outgoing)),
         incoming_(outside(share.incoming)) {
     fabric::ChainSpec spec = share;
@@ -102,10 +101,10 @@ class GroupOffer final : public fabric::Offer {
   }
 
   base::Blob to_others() override { return offer_->to_others(); }
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
-    std::vector<base::Blob> by_rank(world_);
-    for (std::size_t number = 0; number < offers.size(); ++number)
-      by_rank[static_cast<std::size_t>((*ranks_)[number])] = offers[number];
+  bool concerns_all() const override { return offer_->concerns_all(); }
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) override {
+    fabric::Offers by_rank;
+    for (const auto& [number, offer] : offers) by_rank[rank_of(ranks_, number)] = offer;
     return std::make_unique<GroupProgram>(offer_->bind(by_rank), ranks_);
   }
 
@@ -122,15 +121,14 @@ class GroupOffer final : public fabric::Offer {
   }
 
   GroupRanks ranks_;
-  std::size_t world_;  // ranks of the world around
   std::vector<fabric::Put> outgoing_, incoming_;
   std::unique_ptr<fabric::Offer> offer_;
 };
 
 class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Messages {
  public:
-  GroupFabric(fabric::Fabric& fabric, GroupRanks ranks, std::size_t world)
-      : fabric_(fabric), ranks_(std::move(ranks)), world_(world) {}
+  GroupFabric(fabric::Fabric& fabric, GroupRanks ranks)
+      : fabric_(fabric), ranks_(std::move(ranks)) {}
 
   std::string_view name() const override { return fabric_.name(); }
   std::span<const std::string_view> protocols() const override { return fabric_.protocols(); }
@@ -148,7 +146,7 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
     return std::make_unique<GroupMemory>(memory, *memory, ranks_);
   }
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
-    return std::make_unique<GroupOffer>(fabric_, share, ranks_, world_);
+    return std::make_unique<GroupOffer>(fabric_, share, ranks_);
   }
   void put_now(fabric::Memory& memory, int number, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -182,13 +180,12 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
  private:
   fabric::Fabric& fabric_;
   GroupRanks ranks_;
-  std::size_t world_;  // ranks of the world around
 };
 
 }  // namespace
 
-std::unique_ptr<fabric::Fabric> make_group_fabric(fabric::Fabric& fabric, GroupRanks ranks, int world_size) {
-  return std::make_unique<GroupFabric>(fabric, std::move(ranks), static_cast<std::size_t>(world_size));
+std::unique_ptr<fabric::Fabric> make_group_fabric(fabric::Fabric& fabric, GroupRanks ranks) {
+  return std::make_unique<GroupFabric>(fabric, std::move(ranks));
 }
 
 std::unique_ptr<fabric::Memory> make_group_view(fabric::Memory& memory, bool of_group, GroupRanks ranks,

@@ -12,8 +12,8 @@ namespace tca::core {
 // The ranks of a group, by their number there.
 using GroupRanks = std::shared_ptr<const std::vector<int>>;
 
-// `fabric`, that of a world of `world_size` ranks, outlives what is returned.
-std::unique_ptr<fabric::Fabric> make_group_fabric(fabric::Fabric& fabric, GroupRanks ranks, int world_size);
+// `fabric` outlives what is returned.
+std::unique_ptr<fabric::Fabric> make_group_fabric(fabric::Fabric& fabric, GroupRanks ranks);
 
 // Returns a window of the world around, or of a group (`of_group`) that is larger, as a group sees it. `owner` keeps
 // the memory alive.

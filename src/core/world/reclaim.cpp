@@ -30,24 +30,25 @@ bool Reclaimer::end_chains() {
   return all;
 }
 
-std::vector<base::Blob> Reclaimer::gather_and_announce(const base::Blob& mine, std::string_view what) {
+void Reclaimer::end_ending() {
   std::erase_if(ending_, [](RetiredChain& chain) { return chain.end(); });
   std::erase_if(ending_groups_, [](const auto& group) { return group->end_chains(); });
+}
+
+void Reclaimer::announce(std::string_view what) {
   base::Writer writer;
   writer.put(unannounced_.size());
   for (const std::uint32_t id : unannounced_) writer.put(id);
   writer.put(unannounced_groups_.size());
   for (const auto& [key, ranks] : unannounced_groups_) writer.put(key).put(ranks);
-  std::vector<base::Blob> all = control_.all_gather(writer.put_blob(mine).blob(), what);
+  const std::vector<base::Blob> all = control_.all_gather(writer.blob(), what);
   unannounced_.clear();
   unannounced_groups_.clear();
-  for (base::Blob& blob : all) {
+  for (const base::Blob& blob : all) {
     base::Reader reader(blob);
     read_announcements(reader);
     read_announced_groups(reader);
-    blob = reader.rest();
   }
-  return all;
 }
 
 void Reclaimer::read_announcements(base::Reader& theirs) {

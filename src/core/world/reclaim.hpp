@@ -6,8 +6,8 @@
 //
 //   retired     This rank has dropped its last handle. The object stays as it is, since others may hold
 //               theirs.
-//   announced   This rank has said so, along with what its next window or commit gathers from all ranks.
-//               Set-up calls are collective anyway, so nothing is sent for the sake of reclamation alone.
+//   announced   This rank has said so, when ranks next made a window or committed a chain together. They vote
+//               then whether any of them has something to announce, and only if so they gather it.
 //   released    All ranks have announced it, so none of them starts anything with it any more. Programs end
 //               and go at once, as do teams and collectives. A window's memory stays, and so does that which
 //               a chain's programs move: another rank may not have come back from the same call yet, and
@@ -102,9 +102,15 @@ class Reclaimer {
   // Ends the chains that are retired. Returns whether the fabrics are through with their memory.
   bool end_chains();
 
-  // Collective. Does Control::all_gather of `mine`, and announces along with it what this rank has retired.
-  // Whatever all ranks have announced by then is released.
-  std::vector<base::Blob> gather_and_announce(const base::Blob& mine, std::string_view what);
+  // Returns whether this rank has retired something that it has not announced.
+  bool has_news() const { return !unannounced_.empty() || !unannounced_groups_.empty(); }
+
+  // Asks the fabrics again whether they are through with the chains that are ending.
+  void end_ending();
+
+  // Collective; called where some rank has news. Announces what this rank has retired. Whatever all ranks have
+  // announced by then is released.
+  void announce(std::string_view what);
 
   // Returns whether some rank has announced or retired this object, and not all ranks have announced it.
   bool remembers(std::uint32_t id) const { return leaving_.contains(id); }

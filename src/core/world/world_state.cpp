@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "boot/over_mpi.hpp"
 #include "control/group_control.hpp"
 #include "core/post/posting.hpp"
@@ -94,7 +95,7 @@ std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
   connections.control = std::move(control);
   const auto of_root = std::make_shared<const std::vector<int>>(std::move(outside));
   for (const auto& fabric : root.fabrics())
-    connections.fabrics.push_back(make_group_fabric(*fabric, of_root, root.size()));
+    connections.fabrics.push_back(make_group_fabric(*fabric, of_root));
   connections.control->barrier(fmt::format("creation of a group of ranks {}", fmt::join(*of_root, ", ")));
   return {new WorldState(root, std::move(connections), of_root, key), retire_group};
 }
@@ -105,19 +106,18 @@ void WorldState::retire_group(WorldState* group) {
   root->reclaimer_.retire_group(group->key_, group->size(), std::unique_ptr<RetiredGroup>(group));
 }
 
-std::vector<base::Blob> WorldState::meet(const base::Blob& mine, std::string_view what,
-                                         std::uint32_t& number) {
+WorldState::Met WorldState::meet(const std::vector<control::Letter>& letters, const base::Blob& made,
+                                 std::uint64_t of_mine, std::string_view what, std::uint32_t& number) {
   std::uint32_t& next = root().next_number_;
-  std::vector<base::Blob> all =
-      reclaimer_.gather_and_announce(base::Writer().put(next).put_blob(mine).blob(), what);
-  number = 0;
-  for (base::Blob& blob : all) {
-    base::Reader reader(blob);
-    number = std::max(number, reader.get<std::uint32_t>());
-    blob = reader.rest();
-  }
+  reclaimer_.end_ending();
+  const auto [same, not_same] = control::vote_for(base::fnv1a(made));
+  const std::uint64_t news = reclaimer_.has_news() ? 1 : 0;
+  control::Exchanged met = control().exchange(letters, {next, news, same, not_same, of_mine}, what);
+  const auto& [largest, some_news, first, second, worst] = met.votes;
+  number = static_cast<std::uint32_t>(largest);
   next = number + 1;
-  return all;
+  if (some_news != 0) reclaimer_.announce(what);
+  return {std::move(met.letters), control::all_voted_alike(first, second), worst};
 }
 
 namespace {
@@ -154,14 +154,23 @@ WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, con
     const bool registers = bytes_of(request, title) > 0 && request.existing != nullptr;
     return base::Writer().put(registers).put(request.element_bytes).put_string(title).blob();
   };
+  enum Says : std::uint64_t { nothing, registers, cannot };
+  const base::Blob brought = control().attempt(what, mine);
+  base::Reader mine_read(brought);
+  Says says = cannot;
+  if (!mine_read.get<bool>()) says = mine_read.get<bool>() ? registers : nothing;
+  const base::Blob made = base::Writer().put(request.element_bytes).put_string(title).blob();
   Agreed agreed;
-  std::vector<base::Blob> all = meet(control().attempt(what, mine), what, agreed.number);
+  const Met met = meet({}, made, says, what, agreed.number);
+  agreed.registered = met.worst >= registers;
+  if (met.is_same && met.worst < cannot) return agreed;
+  std::vector<base::Blob> all = control().all_gather(brought, what);
   control::Control::require_all(all);
   std::size_t first_bytes = 0;
   std::string first_title;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
-    agreed.registered |= reader.get<bool>();
+    reader.get<bool>();
     const auto element_bytes = reader.get<std::size_t>();
     const std::string theirs = reader.get_string();
     if (rank == 0) {

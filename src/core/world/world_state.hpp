@@ -128,9 +128,18 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // Those who make this world's windows and chains together, as its fabrics number ranks.
   const control::Members& members() const { return members_; }
 
-  // Collective. Does Reclaimer::gather_and_announce, and sets `number` to one that this rank has in common with the
-  // others and never had before with any of them: that of a WindowSpec or a ChainSpec.
-  std::vector<base::Blob> meet(const base::Blob& mine, std::string_view what, std::uint32_t& number);
+  // What ranks find out when they meet to make something.
+  struct Met {
+    std::vector<control::Letter> letters;
+    bool is_same = false;     // they all make the same
+    std::uint64_t worst = 0;  // the largest of what they say of themselves
+  };
+
+  // Collective. Exchanges letters, announces what was retired, and sets `number` to one that this rank has in common
+  // with the others and never had before with any of them: that of a WindowSpec or a ChainSpec. `made` says what this
+  // rank makes.
+  Met meet(const std::vector<control::Letter>& letters, const base::Blob& made, std::uint64_t of_mine,
+           std::string_view what, std::uint32_t& number);
 
   // Returns a window of a world that this one is a group of, as the group sees it.
   std::shared_ptr<WindowState> view(const std::shared_ptr<WindowState>& window);
@@ -158,7 +167,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // is taken once all ranks have agreed to make the object; a call that is refused takes none.
   std::uint32_t next_id() { return next_id_++; }
 
-  // Collective. Frees what the last call of Reclaimer::gather_and_announce has released, and forgets the windows
+  // Collective. Frees what the last call of Reclaimer::announce has released, and forgets the windows
   // that no rank has a handle of any more. Meets the others first if there is anything to free.
   void free_released(std::string_view what);
 

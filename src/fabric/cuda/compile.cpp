@@ -84,10 +84,13 @@ class CudaOffer final : public fabric::Offer {
     return writer.blob();
   }
 
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+  // All ranks have to know how much room the fullest inbox has.
+  bool concerns_all() const override { return true; }
+
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) override {
     std::size_t least = Inbox::capacity;
     for (const int rank : share_.members.ranks()) {
-      base::Reader reader(offers[static_cast<std::size_t>(rank)]);
+      base::Reader reader(offers.at(rank));
       least = std::min(least, reader.get<std::size_t>());
       while (!reader.done()) read_room(reader, rank);
     }

@@ -48,10 +48,11 @@ class MpiOffer final : public fabric::Offer {
   }
 
   base::Blob to_others() override { return put_into_.blob(); }
+  bool concerns_all() const override { return !put_into_.blob().empty(); }
 
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) override {
     std::set<std::uint32_t> numbers;
-    for (const base::Blob& blob : offers)
+    for (const auto& [rank, blob] : offers)
       for (base::Reader reader(blob); !reader.done();) numbers.insert(reader.get<std::uint32_t>());
     std::vector<MpiMemory*> windows;
     for (const std::uint32_t number : numbers) windows.push_back(runner_.immediates.window(number));
@@ -82,7 +83,7 @@ class StagedOffer final : public fabric::Offer {
     operations_ = mpi::compile(messages_, *stage_, tag, runner.comm);
   }
 
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob>) override {
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers&) override {
     return std::make_unique<StagedProgram>(proxy_, runner_, std::move(messages_), std::move(stage_),
                                            std::move(operations_));
   }

@@ -73,7 +73,7 @@ class ShmOffer final : public fabric::Offer {
   }
 
   // The program owns the slots.
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) override {
     for (std::size_t i = 0; i < links_.size(); ++i) {
       const auto [signal, stamps] = slots_at(links_[i].partner, offers);
       links_[i].out = reinterpret_cast<Signal*>(signal);
@@ -92,8 +92,8 @@ class ShmOffer final : public fabric::Offer {
   struct Slots {
     std::byte *signal, *stamps;
   };
-  Slots slots_at(int partner, std::span<const base::Blob> offers) const {
-    for (base::Reader reader(offers[static_cast<std::size_t>(partner)]);;) {
+  Slots slots_at(int partner, const fabric::Offers& offers) const {
+    for (base::Reader reader(offers.at(partner));;) {
       const int writer = reader.get<int>();
       const auto signal = reader.get<std::uint64_t>(), stamps = reader.get<std::uint64_t>();
       if (writer == rank_) return {inbox_.at(partner, signal), inbox_.at(partner, stamps)};

@@ -52,9 +52,13 @@ void Gathering::add(std::size_t number, const base::Blob& mine, des::Time clock)
   latest = std::max(latest, clock);
 }
 
-std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine) {
+std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine, const control::Ballot& ballot,
+                                         std::span<const int> readers) {
   if (gathering_ == nullptr) gathering_ = std::make_shared<Gathering>(ranks());
   const std::shared_ptr<Gathering> now = gathering_;
+  now->ballot.add(ballot);
+  if (!now->here[static_cast<std::size_t>(rank)])
+    for (const int reader : readers) now->senders[static_cast<std::size_t>(reader)].push_back(rank);
   now->add(static_cast<std::size_t>(rank), mine, scheduler_.clock(rank));
   if (now->is_complete()) {
     gathering_ = nullptr;

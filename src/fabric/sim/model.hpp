@@ -18,12 +18,16 @@ namespace tca::sim {
 // What every rank contributes to one collective call of the control plane.
 struct Gathering {
   explicit Gathering(int ranks)
-      : blobs(static_cast<std::size_t>(ranks)), here(static_cast<std::size_t>(ranks)) {}
+      : blobs(static_cast<std::size_t>(ranks)),
+        senders(static_cast<std::size_t>(ranks)),
+        here(static_cast<std::size_t>(ranks)) {}
 
   void add(std::size_t number, const base::Blob& mine, des::Time clock);
   bool is_complete() const { return count == blobs.size(); }
 
   std::vector<base::Blob> blobs;
+  std::vector<std::vector<int>> senders;  // by reader, those who have something for it alone
+  control::Ballot ballot = {0, 0, {}};    // of all who have come
   std::vector<bool> here;
   std::size_t count = 0;
   des::Time latest = 0;  // when the last rank came
@@ -73,7 +77,8 @@ class Model {
   Scheduler& scheduler() { return scheduler_; }
 
   // Adds a rank to the current collective call, of all ranks or of some, and returns that call.
-  std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine);
+  std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine, const control::Ballot& ballot,
+                                    std::span<const int> readers);
   std::shared_ptr<Gathering> gather_among(int rank, const control::Subset& subset, const base::Blob& mine);
 
   // Returns a window, which its first member and its number tell from all others at any time. The model forgets

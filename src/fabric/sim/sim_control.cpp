@@ -43,8 +43,27 @@ SimControl::SimControl(std::shared_ptr<Model> model, int rank) : model_(std::mov
 SimControl::~SimControl() { leave(std::uncaught_exceptions() > 0 ? std::optional(trouble) : std::nullopt); }
 
 std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_view what) {
-  Exchange exchange(model_->gather(rank_, mine), *model_, rank_);
+  Exchange exchange(model_->gather(rank_, mine, control::Ballot::in(what), {}), *model_, rank_);
   return complete(exchange, what, {});
+}
+
+control::Control::Delivered SimControl::deliver(const base::Blob& mine, std::span<const int> readers,
+                                                const control::Ballot& ballot, std::string_view what) {
+  const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine, ballot, readers);
+  Exchange exchange(gathering, *model_, rank_);
+  await(exchange, what, {});
+  Delivered delivered{{}, gathering->ballot};
+  const auto read = [&](int rank) {
+    delivered.from.push_back({rank, gathering->blobs[static_cast<std::size_t>(rank)]});
+  };
+  if (!delivered.ballot.is_of_one_call()) {
+    for (int rank = 0; rank < size(); ++rank) read(rank);
+    return delivered;
+  }
+  std::vector<int>& senders = gathering->senders[static_cast<std::size_t>(rank_)];
+  std::ranges::sort(senders);
+  for (const int rank : senders) read(rank);
+  return delivered;
 }
 
 std::unique_ptr<control::AllGather> SimControl::begin_among(const control::Subset& subset,

@@ -16,7 +16,8 @@ class MixedOffer final : public fabric::Offer {
                             share.time_limit})) {}
 
   base::Blob to_others() override { return inner_->to_others(); }
-  std::unique_ptr<fabric::Program> bind(std::span<const base::Blob> offers) override {
+  bool concerns_all() const override { return inner_->concerns_all(); }
+  std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) override {
     return inner_->bind(offers);
   }
 

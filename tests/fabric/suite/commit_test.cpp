@@ -25,8 +25,8 @@ TEST_P(FabricTest, RanksMeetTwiceInACommitHoweverManyFabricsThereAre) {
     };
 
     { const Chain gone = commit("first", twice); }
-    // What the first chain has left is freed now, in one more meeting.
-    const Chain second = commit("second", twice + 1), third = commit("third", twice);
+    // What the first chain has left is announced now, and freed, in a meeting each.
+    const Chain second = commit("second", twice + 2), third = commit("third", twice);
   });
 }
 

@@ -30,7 +30,6 @@ class Announcing final : public control::Control {
     writer.put_string(what).put(theirs.size());
     for (const std::uint32_t id : theirs) writer.put(id);
     writer.put(std::size_t{0});  // groups
-    writer.put_string("theirs");
     theirs.clear();
     return {mine, writer.blob()};
   }
@@ -60,9 +59,10 @@ std::shared_ptr<Memories> some_memory() {
 class Reclaim : public testing::Test {
  protected:
   // Makes a collective call, in which the other rank announces `theirs`.
-  std::vector<base::Blob> call(std::vector<std::uint32_t> theirs = {}) {
+  void call(std::vector<std::uint32_t> theirs = {}) {
     control_.theirs = std::move(theirs);
-    return reclaimer_.gather_and_announce(base::Writer().put_string("mine").blob(), "a test");
+    reclaimer_.end_ending();
+    reclaimer_.announce("a test");
   }
 
   void retire_chain(std::uint32_t id, std::shared_ptr<Memories> memory, int asked_in_vain) {
@@ -75,14 +75,6 @@ class Reclaim : public testing::Test {
   Announcing control_;
   Reclaimer reclaimer_{control_};
 };
-
-TEST_F(Reclaim, WhatIsGatheredComesThroughBesideTheAnnouncements) {
-  reclaimer_.retire(3, some_memory());
-  const std::vector<base::Blob> all = call({3, 4});
-  ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(base::Reader(all[0]).get_string(), "mine");
-  EXPECT_EQ(base::Reader(all[1]).get_string(), "theirs");
-}
 
 TEST_F(Reclaim, AWindowsMemoryGoesOneCallAfterAllHaveReleasedIt) {
   for (const bool others_first : {false, true}) {
