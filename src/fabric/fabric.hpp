@@ -44,8 +44,9 @@ namespace tca {
 template <class>
 struct DeviceWindow;
 namespace device {
+struct Counted;
 struct Produced;
-}
+}  // namespace device
 }  // namespace tca
 
 namespace tca::fabric {
@@ -87,6 +88,13 @@ struct WindowSpec {
 struct Length {
   std::uint64_t* elements = nullptr;  // null: the put always moves its whole shape
   std::uint32_t element_bytes = 1;
+  // Where kernels can set and read it, `bind` sets this, which lives as long as the chain; at the receiver the
+  // length is then where it says, and not in `elements`.
+  device::Counted* view = nullptr;
+  std::uint32_t put = 0;  // its number among its sender's puts
+
+  // Stands in `elements` at a sender whose kernels set the length.
+  static constexpr std::uint64_t by_kernels = ~std::uint64_t{0};
 
   explicit operator bool() const { return elements != nullptr; }
   std::uint64_t bytes() const { return *elements * element_bytes; }

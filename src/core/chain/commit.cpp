@@ -9,6 +9,7 @@
 #include "base/layout/region.hpp"
 #include "core/words.hpp"
 #include "route/choose.hpp"
+#include "tca/device/counted.hpp"
 
 namespace tca::core {
 
@@ -383,10 +384,15 @@ std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
 // Returns the length of a put at one end, for its fabric; `end` is null where the put is not counted. One of
 // an empty layout is a signal like any other.
 fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
-  if (end == nullptr || put.shape == nullptr) return {};
+  if (end == nullptr) return {};
+  end->view = std::make_shared<device::Counted>();
+  if (put.shape == nullptr) {
+    end->view->unit = 0;
+    return {};
+  }
   const std::size_t element_bytes = keep(put.to_window)->element_bytes();
   end->capacity = put.shape->bytes() / element_bytes;
-  return {&end->length, static_cast<std::uint32_t>(element_bytes)};
+  return {&end->length, static_cast<std::uint32_t>(element_bytes), end->view.get()};
 }
 
 // Has every fabric prepare its share, and returns what they have to tell the other ranks.
@@ -421,11 +427,13 @@ base::Blob Commit::offer() {
             .produced = d.produced, .count = d.elements, .bytes = d.element_bytes, .put = put_number};
         if (rank == me) {
           put.length = length_of(sent, d);
+          put.length.put = put_number;
           put.elements.view = made != nullptr ? &made->view : nullptr;
           share.outgoing.push_back(put);
         }
         if (d.to == me) {
           put.length = length_of(come, d);
+          put.length.put = put_number;
           put.elements.view = used != nullptr ? &used->view : nullptr;
           share.incoming.push_back(put);
         }
@@ -454,6 +462,9 @@ void Commit::bind(std::span<const base::Blob> offered) {
   if (chain_.produced_ != nullptr) {
     for (const auto* ends : {&chain_.produced_->puts, &chain_.produced_->arrivals})
       for (const auto& end : *ends) end->committed = true;
+  }
+  if (chain_.counted_ != nullptr) {
+    for (const auto& end : chain_.counted_->arrivals) end->landed = end->view->landed;
   }
   chain_.windows_ = std::move(windows_);
   chain_.windows_.shrink_to_fit();

@@ -89,6 +89,8 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
                                  room_for_packets(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
+  // A copy engine is told how much it moves when the host makes its calls, before the lengths are known.
+  bool carries_counted(int protocol) const override { return protocol != copy_engine; }
   bool carries_produced() const override { return true; }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
