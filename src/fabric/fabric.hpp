@@ -80,6 +80,7 @@ struct WindowSpec {
   std::uint32_t number = 0;
   std::size_t bytes = 0;          // of this rank's part
   std::byte* existing = nullptr;  // the caller's own memory, which it keeps alive; null: the fabric allocates
+  bool on_host = false;  // in host memory, also where windows are an accelerator's; the same on every member
 };
 
 // The length of a counted put, in elements, at one end. The sender's is set when `start` is called and stays

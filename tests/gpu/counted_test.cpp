@@ -12,12 +12,12 @@ namespace tca::test {
 namespace {
 
 // A ring of ranks with a counted put to the next one.
-class Ring {
+class CountedSteps {
  public:
-  Ring(World& world, std::int64_t room, const std::string& channel,
-       std::chrono::milliseconds time_limit = std::chrono::seconds(20))
-      : source_(world.window<int>(room)),
-        target_(world.window<int>(room)),
+  CountedSteps(World& world, std::int64_t room, const std::string& channel,
+               std::chrono::milliseconds time_limit = std::chrono::seconds(20), bool on_host = false)
+      : source_(on_host ? world.host_window<int>(room) : world.window<int>(room)),
+        target_(on_host ? world.host_window<int>(room) : world.window<int>(room)),
         chain_(world.chain("ring", {.time_limit = time_limit, .channel = channel})),
         put_(chain_.put_counted(target_.on((world.rank() + 1) % world.size()), source_.at(0), block(room))),
         arrival_(chain_.expect_counted((world.rank() + world.size() - 1) % world.size())) {
@@ -38,8 +38,8 @@ class Ring {
             .wrong = wrong_};
     world.barrier();
   }
-  Ring(const Ring&) = delete;
-  ~Ring() {
+  CountedSteps(const CountedSteps&) = delete;
+  ~CountedSteps() {
     cudaStreamDestroy(stream_);
     cudaFreeHost(wrong_);
     cudaFree(step_);
@@ -83,7 +83,7 @@ TEST_P(FabricTest, KernelsSetLengths) {
   for (const std::string& channel : carriers) {
     for (const std::int64_t room : {3, 3000}) {
       run(2, [&](World& world) {
-        Ring ring(world, room, channel);
+        CountedSteps ring(world, room, channel);
         for (const unsigned blocks : {1U, 4U, 3U}) {
           for (const bool whole_grid : {false, true}) {
             ring.ring.steps = steps(200);
@@ -96,18 +96,33 @@ TEST_P(FabricTest, KernelsSetLengths) {
     }
   }
   run(1, [&](World& world) {
-    Ring ring(world, 100, "");
+    CountedSteps ring(world, 100, "");
     ring.ring.steps = 20;
     ring.run(false, 1);
     ring.require_right(world);
   });
 }
 
+// Kernels write and read what lies in host memory.
+TEST_P(FabricTest, KernelsSendBetweenHostWindows) {
+  for (const std::string& channel : carriers) {
+    run(2, [&](World& world) {
+      CountedSteps ring(world, 300, channel, std::chrono::seconds(20), true);
+      for (const bool whole_grid : {false, true}) {
+        ring.ring.steps = steps(50);
+        ring.run(whole_grid, 2);
+        ring.require_right(world);
+        world.barrier();
+      }
+    });
+  }
+}
+
 // A stream's steps have the lengths that were set when the host ordered them, or that a kernel before them has set.
 TEST_P(FabricTest, LengthsOnStreams) {
   for (const std::string& channel : carriers) {
     run(2, [&](World& world) {
-      Ring ring(world, 500, channel);
+      CountedSteps ring(world, 500, channel);
       const bool shared = threads_share_a_gpu(world);
       const auto left = static_cast<unsigned>(1 - world.rank());
       unsigned step = 1;
@@ -131,7 +146,7 @@ TEST_P(FabricTest, LengthsOnStreams) {
 TEST_P(FabricTest, LengthsInGraphs) {
   for (const std::string& channel : carriers) {
     run(2, [&](World& world) {
-      Ring ring(world, 500, channel);
+      CountedSteps ring(world, 500, channel);
       ring.begin_at(1);
       const Replay replay(world, ring.stream(), 4, [&](int) { ring.enqueue(true); });
       for (int round = 0; round < 3; ++round) replay.launch();
@@ -147,7 +162,7 @@ TEST_P(FabricTest, LengthsInGraphs) {
 TEST_P(FabricTest, LengthsOfKernelsThatCannotBe) {
   for (const std::string& channel : carriers) {
     run(2, [&](World& world) {
-      Ring ring(world, 20, channel, std::chrono::seconds(1));
+      CountedSteps ring(world, 20, channel, std::chrono::seconds(1));
       ring.ring.steps = 5;
       if (world.rank() == 0) ring.ring.excess = 1000;
       ring.run(false, 1);

@@ -196,6 +196,7 @@ void CudaFabric::quiesce() {
 std::unique_ptr<fabric::Memory> CudaFabric::expose(const fabric::WindowSpec& window) {
   auto parts = share_regions(window.members, places_, device_.number, window.title, [&](Token& token) {
     if (window.bytes == 0) return Region();
+    if (window.on_host) return allocate_on_host(window.bytes, exported_, token);
     return window.existing != nullptr
                ? adopt(device_.number, window.existing, window.bytes, exported_, token)
                : allocate(device_.number, window.bytes, exported_, setup_.stream, token);

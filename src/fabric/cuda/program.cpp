@@ -180,9 +180,9 @@ void CudaProgram::start_copies(Stream stream) {
   }
   for (const PitchedCopy& copy : compiled_->copies) {
     // A single row may be longer than the largest pitch.
-    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, beside)
+    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, beside)
                          : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes,
-                                             copy.rows, cudaMemcpyDeviceToDevice, beside),
+                                             copy.rows, cudaMemcpyDefault, beside),
           "copying to another GPU");
   }
   launch_signals(compiled_->chain, beside);
