@@ -1,5 +1,6 @@
 // OpenTCA as a contender, through its public interface, with each of its ways to start.
 #include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -38,17 +39,15 @@ class ChainPingPong final : public Started<Messages> {
         data_(world.window<std::byte>(2 * layout.padded())),
         ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.channel})),
         pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.channel})) {
-    const Layout bytes = block(layout.bytes());
     const std::size_t sent = layout.padded();
-    if (rank_ == 0) {
-      ping_.put(data_.on(1).at(0), data_.at(sent), bytes);
-      pong_.expect(1);
-    } else if (rank_ == 1) {
-      ping_.expect(0);
-      pong_.put(data_.on(0).at(0), data_.at(sent), bytes);
+    if (rank_ < 2) {
+      add(rank_ == 0 ? ping_ : pong_, rank_ == 0 ? pong_ : ping_, block(layout.bytes()), way.counted);
+      if (way.counted) peer = "counted";
     }
     ping_.commit();
     pong_.commit();
+    if (sent_) sent_->set(layout.bytes());
+    if (sent_ && way.start == "kernel") counted_ = {sent_->device(), come_->device()};
     in = data_.data();
     out = in + sent;
     protocol = chosen_protocols(ping_);
@@ -58,8 +57,20 @@ class ChainPingPong final : public Started<Messages> {
 
  private:
   bool idle() const override { return rank_ > 1; }
+  void add(Chain& out_by, Chain& in_by, const Layout& bytes, bool counted) {
+    const raw::Remote to = data_.on(1 - rank_).untyped();
+    const raw::Local from = data_.at(rows.padded()).untyped();
+    if (counted) {
+      sent_ = out_by.put_counted(to, from, bytes);
+      come_ = in_by.expect_counted(1 - rank_);
+    } else {
+      out_by.put(to, from, bytes);
+      in_by.expect(1 - rank_);
+    }
+  }
   void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
-    cuda_ok(run_ping_pong(ping_.device(), pong_.device(), touched, rank_ == 0, first, steps, grid, stream),
+    cuda_ok(run_ping_pong(ping_.device(), pong_.device(), counted_, touched, rank_ == 0, first, steps, grid,
+                          stream),
             "launching a ping-pong");
   }
   void on_stream(cudaStream_t stream) override {
@@ -93,6 +104,9 @@ class ChainPingPong final : public Started<Messages> {
   int rank_;
   Window<std::byte> data_;
   Chain ping_, pong_;
+  std::optional<CountedPut> sent_;
+  std::optional<CountedArrival> come_;
+  CountedEnds counted_;  // of a kernel
 };
 
 // A contender whose step is one step of a chain.

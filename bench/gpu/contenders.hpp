@@ -128,6 +128,8 @@ struct Way {
   bool guarded = true;
   Grid grid;
   std::string fabric = "cuda";
+  bool counted =
+      false;  // the same bytes as a counted put; such a contender stands beside the others as a peer
 };
 
 // The factories are collective.

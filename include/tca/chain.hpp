@@ -144,7 +144,7 @@ class TCA_API Chain {
   ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
   ///     a put into bytes that the target itself sends in the same chain, a window that a rank has destroyed,
   ///     a forced channel that does not reach a target, a counted put that is not expected or that no channel
-  ///     carries (those of cuda and mpi/rma do not), a produced put that is not expected with as many elements of
+  ///     carries (cuda/copy_engine and mpi/rma do not), a produced put that is not expected with as many elements of
   ///     the same size or whose target no kernel reaches (kernels reach the ranks of the sub-cluster, on cuda),
   ///     and ranks that commit different chains. Every rank may then add to the chain and commit it again.
   ///   - Error{out_of_memory} when there is no room for what is staged.

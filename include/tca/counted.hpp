@@ -21,6 +21,8 @@
 /// short, so it is a multiple of what one repetition of that loop moves: any number of the elements of a
 /// block or a stride, and whole rows of a block-stride. Where the two layouts of a put differ, it must be
 /// whole for both.
+///
+/// On GPUs kernels may set lengths and read counts too: see `device` below and tca/device/counted.hpp.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +37,11 @@
 namespace tca {
 
 class Chain;
+struct DeviceCountedPut;
+struct DeviceCountedArrival;
+namespace device {
+struct Counted;
+}
 
 namespace core {
 
@@ -46,6 +53,10 @@ struct CountedEnd {
   std::uint64_t length = 0;    // of the last step; a fabric reads it, or at the receiver writes it
   std::uint64_t capacity = 0;  // the receiver knows it after the commit
   std::uint64_t unit = 1;      // lengths are multiples of it
+  bool by_kernels = false;     // sender: kernels set `next`, in memory of their own
+  // Receiver: where a GPU leaves the length of the last step, in place of `length`; null where none does.
+  const std::uint32_t* landed = nullptr;
+  std::shared_ptr<device::Counted> view;  // set by the commit
   std::string chain;
   int partner = 0;
   std::uint32_t put = 0;  // its number, at the sender
@@ -54,13 +65,16 @@ struct CountedEnd {
 // Throws Error{invalid_argument} for a length that the put cannot have.
 [[noreturn]] TCA_API void fail_length(const CountedEnd& put, Count elements);
 
+TCA_API std::uint64_t landed_length(const CountedEnd& arrival);
+
 }  // namespace core
 
 /// The sending end. Copies name the same put; they may outlive the chain, and then do nothing.
 class CountedPut {
  public:
   /// Sets the length of the steps that are started from here on, 0 to `capacity()`; until the first call it
-  /// is 0. A step that is under way keeps its own. Throws Error{invalid_argument} for a length that is
+  /// is 0. A step that is under way keeps its own, and so does one that is ordered on a stream; a CUDA graph that
+  /// captures a start repeats the length that was set then. Throws Error{invalid_argument} for a length that is
   /// negative, above the capacity, or no multiple of what a repetition of the outermost loop moves; the
   /// length then stays as it was.
   void set(Count elements) {
@@ -70,9 +84,16 @@ class CountedPut {
     if (length > end.capacity || (end.unit != 1 && length % end.unit != 0)) [[unlikely]]
       core::fail_length(end, elements);
     end.next = length;
+    end.by_kernels = false;
   }
 
-  /// Returns the length that the next step will have.
+  /// Returns what a kernel sets lengths with. From this call on the host's own starts use what kernels have set,
+  /// until it calls `set` again. Steps that a kernel starts always do; without a kernel's `set` they have the length
+  /// of the last step that the host started. Throws Error{invalid_argument} before the commit, where no kernels
+  /// reach the put, and for an empty layout. What it returns is valid as long as the chain.
+  TCA_API DeviceCountedPut device() const;
+
+  /// Returns the length that the host has set for the next step.
   std::int64_t length() const { return static_cast<std::int64_t>(core::present(end_, "counted put").next); }
   /// Returns the number of elements of the layout.
   std::int64_t capacity() const {
@@ -92,10 +113,16 @@ class CountedPut {
 class CountedArrival {
  public:
   /// Returns how many elements came with the step whose `wait` has returned last; 0 before the first one. Not
-  /// to be called while a step is under way. The other elements of the target are as they were.
+  /// to be called while a step is under way; after a `wait` on a stream, the host synchronises with the stream
+  /// first. The other elements of the target are as they were.
   std::int64_t count() const {
-    return static_cast<std::int64_t>(core::present(end_, "counted arrival").length);
+    const core::CountedEnd& end = core::present(end_, "counted arrival");
+    return static_cast<std::int64_t>(end.landed == nullptr ? end.length : core::landed_length(end));
   }
+
+  /// Returns what a kernel reads the count with, also of steps that it has waited for by itself, of which the host
+  /// learns nothing. Throws as that of CountedPut.
+  TCA_API DeviceCountedArrival device() const;
   /// Returns the most that can come, as the sender has declared it; 0 before the commit.
   std::int64_t capacity() const {
     return static_cast<std::int64_t>(core::present(end_, "counted arrival").capacity);

@@ -130,6 +130,16 @@ class TCA_API World {
     return Window<T>(raw::Window(*this, memory, elements, sizeof(T), std::move(name)));
   }
 
+  /// Collective. Makes a window in host memory that kernels reach too, where windows are memory of GPUs: the host
+  /// reads and writes its elements in place, and puts go between windows of both kinds. For what the host is to see
+  /// soon, such as flags and results; kernels reach it through PCIe, at a tenth of a GPU's own speed or less. The
+  /// memory is pinned, so a host has less of it. On fabrics whose windows are host memory it is as `window`. Throws as
+  /// that does, and Error{refused} where some ranks call `window`.
+  template <Element T>
+  [[nodiscard]] Window<T> host_window(Count elements, std::string name = {}) {
+    return Window<T>(raw::Window::on_host(*this, elements, sizeof(T), std::move(name)));
+  }
+
   /// Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
   /// and traces, and is the same on every rank. The world keeps all names and layouts of puts as long as it
   /// lives, so a long-running program should reuse names rather than number them.

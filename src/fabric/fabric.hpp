@@ -45,8 +45,9 @@ namespace tca {
 template <class>
 struct DeviceWindow;
 namespace device {
+struct Counted;
 struct Produced;
-}
+}  // namespace device
 }  // namespace tca
 
 namespace tca::fabric {
@@ -81,6 +82,7 @@ struct WindowSpec {
   std::uint32_t number = 0;
   std::size_t bytes = 0;          // of this rank's part
   std::byte* existing = nullptr;  // the caller's own memory, which it keeps alive; null: the fabric allocates
+  bool on_host = false;  // in host memory, also where windows are an accelerator's; the same on every member
 };
 
 // The length of a counted put, in elements, at one end. The sender's is set when `start` is called and stays
@@ -89,6 +91,13 @@ struct WindowSpec {
 struct Length {
   std::uint64_t* elements = nullptr;  // null: the put always moves its whole shape
   std::uint32_t element_bytes = 1;
+  // Where kernels can set and read it, `bind` sets this, which lives as long as the chain; at the receiver the
+  // length is then where it says, and not in `elements`.
+  device::Counted* view = nullptr;
+  std::uint32_t put = 0;  // its number among its sender's puts
+
+  // Stands in `elements` at a sender whose kernels set the length.
+  static constexpr std::uint64_t by_kernels = ~std::uint64_t{0};
 
   explicit operator bool() const { return elements != nullptr; }
   std::uint64_t bytes() const { return *elements * element_bytes; }

@@ -18,27 +18,37 @@ __device__ bool barrier_of_all(const DeviceChain& chain, bool good) {
 
 // Each block exchanges its own part of the message. The order of the calls keeps a start that only gives
 // permission, and for which the other side does not wait, out of the time between an arrival and the answer.
-template <bool serves>
+template <bool serves, bool counts>
 __global__ void __launch_bounds__(256, 1)
     ping_pong_kernel(const __grid_constant__ DeviceChain ping, const __grid_constant__ DeviceChain pong,
-                     const __grid_constant__ Touched touched, std::uint32_t first, int steps) {
+                     const __grid_constant__ CountedEnds counted, const __grid_constant__ Touched touched,
+                     std::uint32_t first, int steps) {
   BlockChain there(ping), back(pong);
   const auto all_good = [&] { return barrier_of_all(ping, there.good() && back.good()); };
+  const auto set_length = [&] {
+    if (counts && threadIdx.x == 0) counted.sent.set(counted.sent.capacity);
+  };
+  const auto is_whole = [&] { return !counts || counted.come.count() == counted.come.capacity; };
   for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
-    if constexpr (serves) write_pieces(touched, step);
+    if constexpr (serves) {
+      write_pieces(touched, step);
+      set_length();
+    }
     if (serves && !all_good()) break;
     there.start();
     if constexpr (serves) back.start();
     there.wait();
     if constexpr (!serves) {
-      if (!all_good()) break;
+      if (!all_good() || !is_whole()) break;
       read_pieces(touched);
       write_pieces(touched, step + 1);
+      set_length();
       if (!all_good()) break;
       back.start();
     }
     back.wait();
     if (serves && !all_good()) break;
+    if (serves && !is_whole()) break;
     if constexpr (serves) read_pieces(touched);
   }
 }
@@ -137,10 +147,13 @@ cudaError_t launch_together(Kernel* kernel, Grid grid, cudaStream_t stream, Args
 
 }  // namespace
 
-cudaError_t run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, const Touched& touched,
-                          bool serves, std::uint32_t first, int steps, Grid grid, cudaStream_t stream) {
-  return launch_together(serves ? ping_pong_kernel<true> : ping_pong_kernel<false>, grid, stream, ping, pong,
-                         touched, first, steps);
+cudaError_t run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, const CountedEnds& counted,
+                          const Touched& touched, bool serves, std::uint32_t first, int steps, Grid grid,
+                          cudaStream_t stream) {
+  const auto kernel = counted.there()
+                          ? (serves ? ping_pong_kernel<true, true> : ping_pong_kernel<false, true>)
+                          : (serves ? ping_pong_kernel<true, false> : ping_pong_kernel<false, false>);
+  return launch_together(kernel, grid, stream, ping, pong, counted, touched, first, steps);
 }
 
 cudaError_t run_exchanges(const DeviceChain& chain, const Touched& touched, bool whole_grid,

@@ -6,14 +6,25 @@
 #include "gpu/grid.hpp"
 #include "gpu/kernels/touch.hpp"
 #include "tca/device/chain.hpp"
+#include "tca/device/counted.hpp"
 #include "tca/device/team.hpp"
 
 namespace tca::bench::gpu {
 
+// The counted put that a rank sends in a ping-pong and the one that it receives; each block sets its length in every
+// step and looks at what has come. Null pointers where the puts are not counted.
+struct CountedEnds {
+  DeviceCountedPut sent;
+  DeviceCountedArrival come;
+
+  __host__ __device__ bool there() const { return sent.length != nullptr; }
+};
+
 // Rank 0 (`serves`) sends by `ping` and waits for `pong`; rank 1 does the reverse. Before each send all of
 // `touched` is written, and when a message has arrived it is read; the first step has the number `first`.
-cudaError_t run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, const Touched& touched,
-                          bool serves, std::uint32_t first, int steps, Grid grid, cudaStream_t stream);
+cudaError_t run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, const CountedEnds& counted,
+                          const Touched& touched, bool serves, std::uint32_t first, int steps, Grid grid,
+                          cudaStream_t stream);
 
 // Each step is a write, a start, a wait and a read. The kernel uses GridChain, with its promises, if
 // `whole_grid` is true, and BlockChain with barriers of its own otherwise.

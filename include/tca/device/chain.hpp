@@ -31,6 +31,17 @@ TCA_DEVICE constexpr Word packets_of_words(Word words) {
   return words / words_per_chunk * packets_per_chunk + (rest < packets_per_chunk ? rest : packets_per_chunk);
 }
 
+// In a counted put the first word of each chunk is the length, so that a chunk says by itself which of its packets
+// come; chunks may belong to parts that know nothing of each other.
+inline constexpr Word counted_words_per_chunk = words_per_chunk - 1;
+inline constexpr Word no_word = ~Word{0};
+
+// As `word_in_put`; no_word for the length.
+TCA_DEVICE constexpr Word word_in_counted_put(Word chunk, Word lane, Word k) {
+  const Word place = k * packets_per_chunk + lane;
+  return place == 0 ? no_word : chunk * counted_words_per_chunk + place - 1;
+}
+
 // The distance, in packets, from one of a put's two buffers to the other. Buffers are whole lines of the L2,
 // so that no step writes into one that another step polls.
 TCA_DEVICE constexpr Word buffer_pitch(Word packet_count) { return (packet_count + 7) / 8 * 8; }
@@ -48,6 +59,10 @@ struct LlPut {
   Word packet_count = 0;
   Word end_chunk = 0;  // one past its last chunk, counted over all puts of the chain
   Word link = 0;       // the partner's index among the chain's partners
+  // Of a counted put, in this GPU's memory: how many elements the sender's next step has, or how many have come
+  // with the receiver's last one. Null where all are sent.
+  Word* length = nullptr;
+  Word element_bytes = 0;
 };
 
 // A put that is stored into its final place.
@@ -64,6 +79,11 @@ struct Stores {
   Word link = 0;
   bool by_copy_engine = false;  // a copy engine stores it when the host starts the chain
   bool source_comes = false;    // `ready` also says that the source is there, which may not be read before
+  Word element_bytes = 0;
+  // Of a counted put: how many elements the next step has, here, and where the receiver reads it. Null where all
+  // are sent.
+  const Word* length = nullptr;
+  Word* length_there = nullptr;
 };
 
 // The arrivals of one stored put, at the receiver.

@@ -6,11 +6,16 @@
 // chunk; the acknowledgement is read together with the source, so it costs no time of its own. Nobody need
 // say that a ghost has been read: the receiver itself puts new data there.
 //
+// A counted put sends only the packets that its length needs. Each chunk has the length in its first word, and so in
+// its first packet; the receiver waits for that one, and then for those of the chunk's that the length needs. The
+// others still have the number of an earlier step.
+//
 // `Unit` carries chunks: it is a warp on a GPU, a thread on the host. A unit has its index() and the count()
 // of all units of the kernel, a lane() and the number of its lanes(), sync() between its lanes, and all(b),
 // which is true on every lane when b is true on each.
 #pragma once
 
+#include "tca/device/counted.hpp"
 #include "tca/device/packet.hpp"
 #include "tca/device/wait_limits.hpp"
 
@@ -46,14 +51,43 @@ TCA_DEVICE void scatter_word(const LlPut& put, Word word, Word data) {
   }
 }
 
+// The number, in the put, of the k-th word of a lane's packet; no_word for a length.
+TCA_DEVICE Word word_of(const LlPut& put, Word chunk, Word lane, Word k) {
+  return put.length == nullptr ? word_in_put(chunk, lane, k) : word_in_counted_put(chunk, lane, k);
+}
+
+// The number of words that so many elements of a counted put have.
+TCA_DEVICE Word words_of_elements(Word elements, Word element_bytes) {
+  return (elements * element_bytes + (sizeof(Word) - 1)) / sizeof(Word);
+}
+
+// Cuts a counted put short to a number of elements.
+TCA_DEVICE void cut(LlPut& put, Word elements) {
+  put.loops.atoms = elements * put.element_bytes / put.atom_bytes;
+  put.word_count = words_of_elements(elements, put.element_bytes);
+}
+
+// Whether a step sends, and awaits, all packets of a counted put, however short it is. Else a packet might have been
+// sent last when the numbers of steps went round before, and carry the number of a step that has yet to come.
+TCA_DEVICE bool sends_all(Word step) { return step % 65536 < 2; }
+
+// Whether a lane's packet in a chunk is sent. Of a counted put, which has been cut to its length, the first packet
+// of a chunk always is.
+TCA_DEVICE bool is_sent(const LlPut& put, Word chunk, Word lane, Word step) {
+  return put.length == nullptr || lane == 0 || word_in_counted_put(chunk, lane, 0) < put.word_count ||
+         sends_all(step);
+}
+
 // Makes the packet of a lane in a chunk. Words behind the put's end are 0 and go nowhere.
 template <class Atom>
 TCA_DEVICE Packet gather_packet(const LlPut& put, Word chunk, Word lane, Word step) {
   Word words[Packet::words];
   TCA_UNROLL
   for (Word k = 0; k < Packet::words; ++k) {
-    const Word word = word_in_put(chunk, lane, k);
-    words[k] = word < put.word_count ? gather_word<Atom>(put, word) : 0;
+    const Word word = word_of(put, chunk, lane, k);
+    words[k] = word < put.word_count ? gather_word<Atom>(put, word)
+               : word == no_word     ? *in_global_memory(put.length)
+                                     : 0;
   }
   return Packet::of(words, step);
 }
@@ -62,8 +96,9 @@ template <class Atom>
 TCA_DEVICE void scatter_packet(const LlPut& put, Word chunk, Word lane, const Packet& packet) {
   TCA_UNROLL
   for (Word k = 0; k < Packet::words; ++k) {
-    const Word word = word_in_put(chunk, lane, k);
+    const Word word = word_of(put, chunk, lane, k);
     if (word < put.word_count) scatter_word<Atom>(put, word, packet.word(k));
+    if (word == no_word) *in_global_memory(put.length) = packet.word(k);
   }
 }
 
@@ -139,10 +174,17 @@ TCA_DEVICE_APART Word missing_acks(const DeviceChain& chain, Word step, Unit uni
 template <class Unit>
 TCA_DEVICE_APART Word missing_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.ll_in, chain.chunks_in, unit, skipped); chunks.next();) {
-    const LlPut& put = chunks.put;
+    LlPut& put = chunks.put;
+    const Packet* const first = buffer_of(put, step) + chunks.chunk * packets_per_chunk;
+    if (put.length != nullptr) {
+      const Packet head = first->read_once();
+      if (!head.carries(step)) return put.link;
+      cut(put, head.word(0));
+    }
     for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
       const Word packet = chunks.chunk * packets_per_chunk + lane;
-      if (packet < put.packet_count && !buffer_of(put, step)[packet].read_once().carries(step))
+      if (packet < put.packet_count && is_sent(put, chunks.chunk, lane, step) &&
+          !first[lane].read_once().carries(step))
         return put.link;
     }
   }
@@ -171,11 +213,16 @@ class OwnPacket {
     stores_ = unit.lane() == own ? 1 : 0;
     packets_[0] = put.packets + first + own;
     packets_[1] = packets_[0] + buffer_pitch(put.packet_count);
+    length_ = put.length;
+    element_bytes_ = put.element_bytes;
+    own_ = own;
+    first_word_ = own == 0 ? 0 : word_of(put, all.chunk, own, 0);
+    second_word_ = word_of(put, all.chunk, own, 1);
     // Words beyond the end stand for the first word of the packet, which is stored last and overwrites them.
     TCA_UNROLL
     for (Word k = 0; k < Packet::words; ++k) {
-      const Word word = word_in_put(all.chunk, own, k);
-      words_[k] = word < put.word_count ? atom_at<Word>(put, word) : words_[0];
+      const Word word = word_of(put, all.chunk, own, k);
+      words_[k] = word < put.word_count ? atom_at<Word>(put, word) : word == no_word ? length_ : words_[0];
     }
   }
 
@@ -201,7 +248,7 @@ class OwnPacket {
   // Sends without asking for the acknowledgement; `missing_ack` has returned no_link on every lane.
   template <class Unit>
   TCA_DEVICE void send_now(Word step, const Unit& unit) {
-    if (skipped_ != 0) store(gather(step), step, unit);
+    if (skipped_ != 0) store(gather(step), length(), step, unit);
   }
 
   // Receives the packet if it is there. Returns the link for which it would have to wait, or no_link once the
@@ -210,8 +257,9 @@ class OwnPacket {
   TCA_DEVICE Word try_receive(Word step, const Unit& unit) {
     if (skipped_ == 0 || received_ == step) return no_link;
     const Packet packet = packet_of(step)->read_once();
-    if (!unit.all(packet.carries(step))) return link_;
-    if (stores_ != 0) scatter(packet);
+    Word come = 0;
+    if (!unit.all(is_there(packet, step, come))) return link_;
+    if (stores_ != 0) scatter(packet, come);
     received_ = step;
     return no_link;
   }
@@ -225,12 +273,14 @@ class OwnPacket {
   TCA_DEVICE bool send(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const Packet packet = gather(step);
+    const Word elements = length();
     BoundedWait waiting(limits, step);
     while (!unit.all(reached(acked_, step - 2))) {
       if (!waiting.keep_polling(link_, unit)) return false;
       acked_ = load_relaxed(ack_);
     }
-    store(packet, step, unit);
+    if (elements == no_length) return false;  // on all lanes
+    store(packet, elements, step, unit);
     return true;
   }
 
@@ -240,11 +290,12 @@ class OwnPacket {
     const Packet* from = packet_of(step);
     BoundedWait waiting(limits, step);
     Packet packet = from->read_once();
-    while (!unit.all(packet.carries(step))) {
+    Word come = 0;
+    while (!unit.all(is_there(packet, step, come))) {
       if (!waiting.keep_polling(link_, unit)) return false;
       packet = from->read_once();
     }
-    if (stores_ != 0) scatter(packet);
+    if (stores_ != 0) scatter(packet, come);
     unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its packet in a register by now; see `receive_packets`
     return true;
@@ -252,8 +303,8 @@ class OwnPacket {
 
  private:
   template <class Unit>
-  TCA_DEVICE void store(const Packet& packet, Word step, const Unit& unit) {
-    if (stores_ != 0) next_->write(packet);
+  TCA_DEVICE void store(const Packet& packet, Word elements, Word step, const Unit& unit) {
+    if (stores_ != 0 && is_needed(elements, step)) next_->write(packet);
     // The next step finds both of these here, the acknowledgement without a trip to the L2.
     acked_ = load_relaxed(ack_);
     next_ = packet_of(step + 1);
@@ -266,15 +317,45 @@ class OwnPacket {
     return Packet::of(
         {*in_global_memory(words_[0]), *in_global_memory(words_[1]), *in_global_memory(words_[2])}, step);
   }
-  TCA_DEVICE void scatter(const Packet& packet) const {
+  TCA_DEVICE void scatter(const Packet& packet, Word come) const {
+    if (length_ != nullptr) return scatter_counted(packet, words_of_elements(come, element_bytes_));
     TCA_UNROLL
     for (Word k = Packet::words; k-- > 0;) *in_global_memory(words_[k]) = packet.word(k);
+  }
+
+  // What a counted put has to know besides. Where none is counted, these cost a test of a register each.
+  TCA_DEVICE Word length() const { return length_ == nullptr ? 0 : *in_global_memory(length_); }
+  // Whether the lane's packet is sent in a step of so many elements.
+  TCA_DEVICE bool is_needed(Word elements, Word step) const {
+    return length_ == nullptr || own_ == 0 || first_word_ < words_of_elements(elements, element_bytes_) ||
+           sends_all(step);
+  }
+  // Whether the lane's packet is there, or will not come; then `come` is the length of the put. Both loads are under
+  // way together.
+  TCA_DEVICE bool is_there(const Packet& packet, Word step, Word& come) const {
+    if (length_ == nullptr) return packet.carries(step);
+    const Packet head = (packet_of(step) - own_)->read_once();
+    come = head.word(0);
+    return head.carries(step) && (packet.carries(step) || !is_needed(come, step));
+  }
+  TCA_DEVICE void scatter_counted(const Packet& packet, Word words) const {
+    TCA_UNROLL
+    for (Word k = 1; k < Packet::words; ++k) {
+      if (second_word_ + (k - 1) * packets_per_chunk < words) *in_global_memory(words_[k]) = packet.word(k);
+    }
+    if (own_ == 0 || first_word_ < words) *in_global_memory(words_[0]) = packet.word(0);
   }
 
   Word* words_[Packet::words] = {};
   Packet* packets_[2] = {};  // for even steps and for odd ones
   Packet* next_ = nullptr;   // the one of the step to be sent next
   Flag stores_ = 0;
+  // Of a counted put; see LlPut. Without one, null.
+  Word* length_ = nullptr;
+  Word element_bytes_ = 0;
+  Word own_ = 0;  // the packet's number in its chunk
+  Word first_word_ = 0,
+       second_word_ = 0;  // numbers of the packet's words in the put; the first is 0 for a length
   Word* ack_ = nullptr;
   Word link_ = 0;
   Word skipped_ = 0;
@@ -289,7 +370,13 @@ template <class Unit>
 TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   bool sent = true;
   for (Chunks<Unit> chunks(chain.ll_out, chain.chunks_out, unit, skipped); sent && chunks.next();) {
-    const LlPut& put = chunks.put;
+    LlPut& put = chunks.put;
+    if (put.length != nullptr) {
+      const Word elements = *in_global_memory(put.length);
+      sent = elements != no_length;  // the same on all lanes
+      if (!sent) break;
+      cut(put, elements);
+    }
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
     // Pairs with the store in `receive_packets`: the buffer of two steps ago has been emptied.
@@ -303,7 +390,7 @@ TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit uni
         acked = load_relaxed(ack);
       }
       if (!sent) break;
-      (buffer_of(put, step) + first + lane)->write(packet);
+      if (is_sent(put, chunks.chunk, lane, step)) (buffer_of(put, step) + first + lane)->write(packet);
     }
   }
   // Some lanes may have given up and others not; all of them meet here before any leaves.
@@ -313,18 +400,26 @@ TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit uni
 template <class Unit>
 TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.ll_in, chain.chunks_in, unit, skipped); chunks.next();) {
-    const LlPut& put = chunks.put;
+    LlPut& put = chunks.put;
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
     bool arrived = true;
-    for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
-      if (first + lane >= put.packet_count) break;
-      const Packet* from = buffer_of(put, step) + first + lane;
-      Packet packet = from->read_once();
+    const auto poll = [&](const Packet* from, Packet packet) {
       while (arrived && !packet.carries(step)) {
         arrived = waiting.keep_polling(put.link);
         packet = from->read_once();
       }
+      return packet;
+    };
+    for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
+      if (first + lane >= put.packet_count) break;
+      const Packet *const head = buffer_of(put, step) + first, *const from = head + lane;
+      Packet packet = from->read_once();
+      if (put.length != nullptr) {
+        cut(put, poll(head, head->read_once()).word(0));
+        if (arrived && !is_sent(put, chunks.chunk, lane, step)) break;  // nor are those of later lanes
+      }
+      packet = poll(from, packet);
       if (!arrived) break;
       scatter_packet(put, chunks.chunk, lane, packet);
     }

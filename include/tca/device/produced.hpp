@@ -21,6 +21,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tca/device/mistakes.hpp"
 #include "tca/device/packet.hpp"
 #include "tca/device/stores.hpp"
 
@@ -37,30 +38,6 @@ TCA_DEVICE constexpr Word packets_of_element(std::size_t bytes) {
 TCA_DEVICE constexpr Word lots_of(Word elements) {
   return (elements + elements_per_lot - 1) / elements_per_lot;
 }
-
-// The first mistake that a kernel has made with produced puts, as the host finds it.
-struct Mistake {
-  enum Kind : Word { none, twice, out_of_range, not_written, not_come };
-
-  Word chain = 0;  // its number; written last
-  Word kind = none;
-  Word put = 0;      // its number among the sender's puts
-  Word link = 0;     // the partner's index among the chain's partners
-  Word sending = 0;  // 1 at the sender
-  Word element = 0, elements = 0;
-  Word step = 0;
-};
-
-// What a chain that checks its elements keeps for each end of a produced put.
-struct ElementCheck {
-  Word* written = nullptr;   // at the sender, one an element: the last step in which it was written
-  Word* mistakes = nullptr;  // counts them, in device memory
-  Mistake* told = nullptr;   // in pinned host memory
-  Word* over = nullptr;      // see WaitLimits
-  Word chain = 0;
-  Word put = 0;
-  Word sending = 0;
-};
 
 // One end of a produced put.
 struct Produced {
@@ -83,42 +60,6 @@ struct Produced {
 TCA_DEVICE constexpr Word place_of_element(Word i, Word packets_each) {
   return i / elements_per_lot * (elements_per_lot * packets_each) + i % elements_per_lot;
 }
-
-struct ElementChecks {
-  // Tells the host of a mistake, if it is the first of this rank's kernels, and ends its waits. Out of line, and
-  // its arguments by value: see Refuse in device/puts.hpp.
-  static TCA_DEVICE_APART void tell(const ElementCheck* check, Word kind, Word element, Word elements,
-                                    Word link, Word step) {
-    if (count_up(check->mistakes, ~Word{0}) == 0) {
-      Mistake& told = *check->told;
-      told.kind = kind;
-      told.put = check->put;
-      told.link = link;
-      told.sending = check->sending;
-      told.element = element;
-      told.elements = elements;
-      told.step = step;
-      // Release: pairs with the acquire of the host, which then reads the rest.
-      store_release(&told.chain, check->chain);
-    }
-    store_relaxed(check->over, 1);
-  }
-
-  // Notes that an element is written in a step.
-  static TCA_DEVICE_APART void note(const ElementCheck* check, Word i, Word elements, Word link, Word step) {
-    if (i >= elements) return tell(check, Mistake::out_of_range, i, elements, link, step);
-    if (exchange(check->written + i, step) == step) tell(check, Mistake::twice, i, elements, link, step);
-  }
-
- private:
-  static TCA_DEVICE Word exchange(Word* at, Word value) {
-#ifdef __CUDA_ARCH__
-    return atomicExch(at, value);
-#else
-    return std::atomic_ref(*at).exchange(value, std::memory_order_relaxed);
-#endif
-  }
-};
 
 }  // namespace device
 

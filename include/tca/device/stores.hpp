@@ -8,6 +8,7 @@
 // any(b), and all(b), which is true on every lane when b is true on each, and orders memory as sync() does.
 #pragma once
 
+#include "tca/device/counted.hpp"
 #include "tca/device/wait_limits.hpp"
 
 namespace tca::device {
@@ -87,6 +88,24 @@ TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const ThreadGroup&
   }
 }
 
+// Cuts a counted put short to a number of elements, and stores that number beside the signals of its first segment.
+// Returns false where permission was not given.
+template <class ThreadGroup, class MayStore>
+TCA_DEVICE bool send_length(Stores& put, Word elements, Word segment, const ThreadGroup& group,
+                            const MayStore& may_store) {
+  const Word bytes = elements * put.element_bytes, whole = bytes / put.atom_bytes;
+  put.loops.atoms = whole;
+  // What is left of a block, less than an atom, goes by bytes, with the segment that it would begin.
+  const Word rest = bytes % put.atom_bytes;
+  const bool has_rest = rest > 0 && segment == whole / put.segment_atoms;
+  if (segment != 0 && !has_rest) return true;
+  if (!may_store()) return false;
+  if (segment == 0 && group.lane() == 0) *put.length_there = elements;
+  for (Word i = group.lane(); has_rest && i < rest; i += group.lanes())
+    put.to[bytes - rest + i] = put.from[bytes - rest + i];
+  return true;
+}
+
 // Waits, by one lane, until a flag has reached a step. Acquire: pairs with the release that raised the flag.
 TCA_DEVICE bool await(const Word* flag, Word step, Word link, const WaitLimits& limits) {
   BoundedWait waiting(limits, step);
@@ -156,14 +175,21 @@ template <class ThreadGroup>
 TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup group, bool with_copy_engine) {
   if (chain.segments_out == 0) return true;
   for (Word s = group.part(); s < chain.segments_out; s += group.parts()) {
-    const Segment<Stores> segment = find_segment(chain.stores, s);
-    const Stores& put = segment.item;
+    Segment<Stores> segment = find_segment(chain.stores, s);
+    Stores& put = segment.item;
     if (put.by_copy_engine && with_copy_engine) continue;
     const auto may_store = [&] {
       return put.ready == nullptr ||
              group.all(group.lane() != 0 || await(put.ready, step, put.link, chain.limits));
     };
-    if (put.loops.atoms > 0 && !copy_segment(put, segment.number, group, may_store)) return false;
+    if (put.length != nullptr) {
+      const Word elements = *put.length;
+      if (elements == no_length || !send_length(put, elements, segment.number, group, may_store))
+        return false;
+    }
+    if (put.loops.atoms > segment.number * put.segment_atoms &&
+        !copy_segment(put, segment.number, group, may_store))
+      return false;
   }
   group.sync();
   // Each lane raises one signal: a release waits until the group's stores have arrived, for which many take

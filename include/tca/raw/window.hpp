@@ -109,6 +109,10 @@ class TCA_API Window {
   /// Collective. Makes a window of existing memory; see World::window.
   Window(World& world, void* memory, Count elements, std::size_t element_bytes, std::string name = {});
 
+  /// Collective. Makes a window in host memory; see World::host_window.
+  [[nodiscard]] static Window on_host(World& world, Count elements, std::size_t element_bytes,
+                                      std::string name = {});
+
   /// Returns the first byte of this rank's part, which may be an accelerator's address; null where this rank
   /// has none.
   void* data() const;

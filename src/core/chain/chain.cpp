@@ -1,8 +1,11 @@
 #include "tca/chain.hpp"
 
+#include <atomic>
+
 #include "base/fail.hpp"
 #include "core/chain/chain_state.hpp"
 #include "core/words.hpp"
+#include "tca/device/counted.hpp"
 
 namespace tca {
 
@@ -33,7 +36,34 @@ void check_end(const core::WindowState& window, std::int64_t offset, const Layou
   }
 }
 
+device::Counted view_of(const core::CountedEnd& end) {
+  if (end.view != nullptr && end.view->length != nullptr) return *end.view;
+  base::fail(Errc::invalid_argument, {.chain = end.chain},
+             "device() of a counted put between this rank and rank {} in chain '{}': {}", end.partner,
+             end.chain,
+             end.view == nullptr   ? "the chain is not committed yet"
+             : end.view->unit == 0 ? "its layout is empty, and its length always 0"
+                                   : "no kernel reaches it; choose the fabric cuda (WorldOptions::fabric or "
+                                     "OPENTCA_FABRIC) and a rank of the same sub-cluster");
+}
+
 }  // namespace
+
+DeviceCountedPut CountedPut::device() const {
+  core::CountedEnd& end = core::present(end_, "counted put");
+  const device::Counted view = view_of(end);
+  end.by_kernels = true;
+  return {view};
+}
+
+DeviceCountedArrival CountedArrival::device() const {
+  return {view_of(core::present(end_, "counted arrival"))};
+}
+
+// Relaxed: the wait for the step, or for its stream, has ordered it.
+std::uint64_t core::landed_length(const CountedEnd& arrival) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(*arrival.landed)).load(std::memory_order_relaxed);
+}
 
 void core::fail_length(const CountedEnd& put, Count elements) {
   const std::int64_t asked = elements.value();

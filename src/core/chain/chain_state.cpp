@@ -34,6 +34,12 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
 
 ChainState::~ChainState() {
   if (programs_.empty()) return;
+  // Arrivals may outlive the chain, but not the memory in which a GPU leaves their lengths.
+  for (const auto& end :
+       counted_ != nullptr ? counted_->arrivals : std::vector<std::shared_ptr<CountedEnd>>()) {
+    if (end->landed != nullptr) end->length = landed_length(*end);
+    end->landed = nullptr;
+  }
   if (deferred_) world_->deferred_steps().remove(*this);
   if (running_)
     for (const auto& program : programs_) program->cancel();
@@ -157,7 +163,8 @@ std::shared_ptr<ProducedEnd> ChainState::expect_produced(int rank, std::int64_t 
 
 // The fabrics read these lengths as long as the step is under way, while the program may set the next ones.
 void ChainState::take_lengths() {
-  for (const auto& put : counted_->puts) put->length = put->next;
+  for (const auto& put : counted_->puts)
+    put->length = put->by_kernels ? fabric::Length::by_kernels : put->next;
 }
 
 void ChainState::commit() {
@@ -260,6 +267,7 @@ void ChainState::start_on(Stream stream) {
   ++step_;
   on_stream_ = true;
   awaited_ = false;
+  if (counted_ != nullptr) take_lengths();
   for (const auto& program : programs_) program->on_accelerator()->start_on(stream);
 }
 
@@ -276,6 +284,7 @@ void ChainState::run_on(Stream stream) {
   world_->check();
   ++step_;
   on_stream_ = awaited_ = true;
+  if (counted_ != nullptr) take_lengths();
   for (const auto& program : programs_) program->on_accelerator()->run_on(stream);
 }
 
@@ -320,9 +329,11 @@ const DeviceDoorbell& ChainState::doorbell() const {
   if (doorbell == nullptr || !alone) {
     fail(Errc::invalid_argument, about(), "doorbell() of chain '{}': no resident engine can run it; {}",
          name_,
-         alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
-                 "than 255 chains"
-               : "it puts to ranks of other sub-clusters, which kernels do not reach");
+         counted_ != nullptr
+             ? "it runs no chains with counted puts; start this one in the kernel itself (tca/chain.cuh)"
+         : alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
+                   "than 255 chains"
+                 : "it puts to ranks of other sub-clusters, which kernels do not reach");
   }
   return *doorbell;
 }

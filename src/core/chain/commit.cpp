@@ -10,6 +10,7 @@
 #include "core/chain/message_times.hpp"
 #include "core/words.hpp"
 #include "route/choose.hpp"
+#include "tca/device/counted.hpp"
 
 namespace tca::core {
 
@@ -421,10 +422,15 @@ std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
 // Returns the length of a put at one end, for its fabric; `end` is null where the put is not counted. One of
 // an empty layout is a signal like any other.
 fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
-  if (end == nullptr || put.shape == nullptr) return {};
+  if (end == nullptr) return {};
+  end->view = std::make_shared<device::Counted>();
+  if (put.shape == nullptr) {
+    end->view->unit = 0;
+    return {};
+  }
   const std::size_t element_bytes = keep(put.to_window)->element_bytes();
   end->capacity = put.shape->bytes() / element_bytes;
-  return {&end->length, static_cast<std::uint32_t>(element_bytes)};
+  return {&end->length, static_cast<std::uint32_t>(element_bytes), end->view.get()};
 }
 
 // Returns a put for its fabric, without what differs at its two ends.
@@ -454,6 +460,7 @@ Commit::Share Commit::share_of(std::size_t fabric) {
     if (d.fabric != fabric) continue;
     fabric::Put& put = share.outgoing.emplace_back(put_on(fabric, me, i, d));
     put.length = length_of(sent, d);
+    put.length.put = put.elements.put;
     put.elements.view = made != nullptr ? &made->view : nullptr;
   }
   int sender = -1;
@@ -467,6 +474,7 @@ Commit::Share Commit::share_of(std::size_t fabric) {
     if (d.fabric != fabric) continue;
     fabric::Put& put = share.incoming.emplace_back(put_on(fabric, from, index, d));
     put.length = length_of(come, d);
+    put.length.put = put.elements.put;
     put.elements.view = used != nullptr ? &used->view : nullptr;
   }
   return share;
@@ -513,6 +521,9 @@ void Commit::bind(const fabric::Offers& offered) {
   if (chain_.produced_ != nullptr) {
     for (const auto* ends : {&chain_.produced_->puts, &chain_.produced_->arrivals})
       for (const auto& end : *ends) end->committed = true;
+  }
+  if (chain_.counted_ != nullptr) {
+    for (const auto& end : chain_.counted_->arrivals) end->landed = end->view->landed;
   }
   chain_.windows_ = std::move(windows_);
   chain_.windows_.shrink_to_fit();

@@ -81,6 +81,12 @@ Window::Window(World& world, void* memory, Count elements, std::size_t element_b
     : Window(core::WorldState::of(world).make_window(
           {elements.value(), element_bytes, core::title_of(name), memory, true})) {}
 
+Window Window::on_host(World& world, Count elements, std::size_t element_bytes, std::string name) {
+  core::WindowRequest request{elements.value(), element_bytes, core::title_of(name)};
+  request.on_host = true;
+  return Window(core::WorldState::of(world).make_window(request));
+}
+
 void* Window::data() const { return state().memory().data(); }
 std::size_t Window::element_bytes() const { return state().element_bytes(); }
 std::size_t Window::size() const { return state().bytes(state().world().rank()) / element_bytes(); }

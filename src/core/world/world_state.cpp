@@ -152,14 +152,20 @@ WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, con
   const std::string what = "creation of " + title;
   const auto mine = [&] {
     const bool registers = bytes_of(request, title) > 0 && request.existing != nullptr;
-    return base::Writer().put(registers).put(request.element_bytes).put_string(title).blob();
+    return base::Writer()
+        .put(registers)
+        .put(request.on_host)
+        .put(request.element_bytes)
+        .put_string(title)
+        .blob();
   };
   enum Says : std::uint64_t { nothing, registers, cannot };
   const base::Blob brought = control().attempt(what, mine);
   base::Reader mine_read(brought);
   Says says = cannot;
   if (!mine_read.get<bool>()) says = mine_read.get<bool>() ? registers : nothing;
-  const base::Blob made = base::Writer().put(request.element_bytes).put_string(title).blob();
+  const base::Blob made =
+      base::Writer().put(request.on_host).put(request.element_bytes).put_string(title).blob();
   Agreed agreed;
   const Met met = meet({}, made, says, what, agreed.number);
   agreed.registered = met.worst >= registers;
@@ -168,24 +174,29 @@ WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, con
   control::Control::require_all(all);
   std::size_t first_bytes = 0;
   std::string first_title;
+  bool first_on_host = false;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
-    reader.get<bool>();
+    reader.get<bool>();  // registers
+    const bool on_host = reader.get<bool>();
     const auto element_bytes = reader.get<std::size_t>();
     const std::string theirs = reader.get_string();
     if (rank == 0) {
       first_bytes = element_bytes;
       first_title = theirs;
+      first_on_host = on_host;
     }
-    if (theirs == first_title && element_bytes == first_bytes) continue;
-    const auto describe = [&](const std::string& window, std::size_t bytes) {
-      return element_bytes == first_bytes ? window : fmt::format("{} of {}-byte elements", window, bytes);
+    if (theirs == first_title && element_bytes == first_bytes && on_host == first_on_host) continue;
+    const auto describe = [&](const std::string& window, std::size_t bytes, bool is_on_host) {
+      const std::string where = on_host == first_on_host ? "" : is_on_host ? " by host_window" : " by window";
+      return (element_bytes == first_bytes ? window : fmt::format("{} of {}-byte elements", window, bytes)) +
+             where;
     };
     base::fail(
         Errc::refused,
         "rank 0 makes {}, rank {} {}; every rank must make the same windows and collectives in the same "
         "order, under the same names",
-        describe(first_title, first_bytes), rank, describe(theirs, element_bytes));
+        describe(first_title, first_bytes, first_on_host), rank, describe(theirs, element_bytes, on_host));
   }
   return agreed;
 }
@@ -199,7 +210,7 @@ std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& reques
   free_released("creation of " + title);
   auto* const existing = bytes == 0 ? nullptr : static_cast<std::byte*>(request.existing);
   auto memories = std::make_shared<Memories>(
-      expose({title, members_, agreed.number, bytes, existing}, agreed.registered));
+      expose({title, members_, agreed.number, bytes, existing, request.on_host}, agreed.registered));
   const std::string* const name = request.title.empty() ? nullptr : &intern(request.title);
   auto window =
       std::make_shared<WindowState>(shared_from_this(), id, std::move(memories), request.element_bytes);

@@ -35,6 +35,7 @@ struct WindowRequest {
   std::string title = {};    // in messages; empty: by its number
   void* existing = nullptr;  // the program's memory; without it, a fabric allocates
   bool registers = false;    // the program means to give its own
+  bool on_host = false;      // in host memory, wherever other windows are
 };
 
 class WorldState : public std::enable_shared_from_this<WorldState>, public RetiredGroup {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/fail.hpp"
+#include "fabric/cuda/counted.hpp"
 #include "fabric/cuda/memory/memory.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/produced.hpp"
@@ -32,6 +33,10 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
       pieces.push_back({&put, {}, 0, 0});
       continue;
     }
+    if (put.length) {  // in one piece, of which there is one length
+      pieces.push_back({&put, *put.shape, put.to_offset, put.from_offset});
+      continue;
+    }
     for (const base::Part& part : parts_of(*put.shape, put.protocol)) {
       pieces.push_back({&put, part.shape, put.to_offset + static_cast<std::uint64_t>(part.to_shift),
                         put.from_offset + static_cast<std::uint64_t>(part.from_shift)});
@@ -43,6 +48,18 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
 bool is_ll(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol == ll; }
 // Only a store into its final place can come too early.
 bool needs_ready(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol != ll; }
+Word chunks(const Piece& piece) {
+  const std::uint64_t bytes = piece.shape.bytes();
+  return piece.put->length ? counted_chunks_of(bytes) : chunks_of(bytes);
+}
+Word packets_in(const Piece& piece) {
+  const std::uint64_t bytes = piece.shape.bytes();
+  return piece.put->length ? counted_packets_of(bytes) : device::packets_of_words(words_of(bytes));
+}
+// The bytes that its packets take: two buffers.
+std::uint64_t room_of_packets(const Piece& piece) {
+  return std::uint64_t{2} * sizeof(device::Packet) * device::buffer_pitch(packets_in(piece));
+}
 Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
 
 class CudaOffer final : public fabric::Offer {
@@ -56,6 +73,7 @@ class CudaOffer final : public fabric::Offer {
         copier_(copier),
         finish_(std::move(finish)),
         id_(id),
+        counted_(share),
         out_(pieces_of(share.outgoing)),
         in_(pieces_of(share.incoming)),
         produced_(share),
@@ -79,6 +97,7 @@ class CudaOffer final : public fabric::Offer {
       for (const std::uint64_t offset : room.arriving) writer.put(offset);
       for (const std::uint64_t offset : room.acks) writer.put(offset);
       produced_.tell(writer, partner);
+      counted_.tell(writer, partner);
     }
     check(cudaStreamSynchronize(stream_), "clearing signals");
     return writer.blob();
@@ -129,6 +148,9 @@ class CudaOffer final : public fabric::Offer {
     fill(chain.readies, readies_);
     set_up_counters(chain, id_, compiled_->partners, share_.time_limit, inbox_, compiled_->room);
     produced_.build(chain, links_, compiled_->room, inbox_, copier_);
+    counted_.build(links_);
+    compiled_->lengths = counted_.lengths();
+    compiled_->sent_lengths = counted_.sent();
     compiled_->done = compiled_->room.take_words(1);
     compiled_->engine_done = compiled_->room.take_words(1);
     compiled_->outcome = compiled_->room.take_words(1);
@@ -147,21 +169,21 @@ class CudaOffer final : public fabric::Offer {
   std::map<int, Taken> take_room() {
     std::map<int, Taken> all;
     for (Piece& piece : in_) {
-      const std::size_t bytes =
-          is_ll(piece) ? packet_bytes(piece.shape.bytes()) : sizeof(Word) * segments(piece);
+      const std::size_t bytes = is_ll(piece) ? room_of_packets(piece) : sizeof(Word) * segments(piece);
       piece.inbox_offset = compiled_->room.take(bytes);
       all[piece.put->from].arriving.push_back(piece.inbox_offset);
     }
     for (Piece& piece : out_) {
       Taken& taken = all[piece.put->to];
       if (is_ll(piece)) {
-        piece.inbox_offset = compiled_->room.take(sizeof(Word) * chunks_of(piece.shape.bytes()));
+        piece.inbox_offset = compiled_->room.take(sizeof(Word) * chunks(piece));
         taken.acks.push_back(piece.inbox_offset);
       } else if (share_.guarded && needs_ready(piece) && taken.ready == 0) {
         taken.ready = compiled_->room.take(sizeof(Word));
       }
     }
     produced_.take_room(compiled_->room, inbox_, copier_, id_);
+    counted_.take_room(compiled_->room, inbox_, copier_, id_);
     for (const int partner : produced_.partners()) all.try_emplace(partner);
     for (const auto& [partner, taken] : all) my_ready_[partner] = taken.ready;
     return all;
@@ -176,6 +198,7 @@ class CudaOffer final : public fabric::Offer {
     for (std::uint64_t& offset : taken.arriving) offset = reader.get<std::uint64_t>();
     for (std::uint64_t& offset : taken.acks) offset = reader.get<std::uint64_t>();
     produced_.hear(reader, rank, partner == me());
+    counted_.hear(reader, rank, partner == me());
     if (partner != me()) return;
     // The partner waits to be told when this rank is done reading.
     if (taken.ready != 0) readies_.push_back({inbox_.at<Word>(rank, taken.ready)});
@@ -191,11 +214,18 @@ class CudaOffer final : public fabric::Offer {
                              : address(piece.put->to_memory, me(), piece.to_offset);
     packets.atom_bytes =
         atom_bytes(piece.shape, side, reinterpret_cast<std::uintptr_t>(packets.memory), sizeof(Word));
+    if (piece.put->length) {
+      packets.element_bytes = piece.put->length.element_bytes;
+      packets.length = counted_.length(*piece.put);
+      // A block may be cut behind any element.
+      const Word odd = packets.element_bytes | packets.atom_bytes;
+      if (piece.shape.loop_count == 0) packets.atom_bytes = odd & (~odd + 1);
+    }
     packets.loops = loops_of(piece.shape, packets.atom_bytes);
     packets.pitches = pitches_of(piece.shape, side);
     packets.word_count = words_of(piece.shape.bytes());
-    packets.packet_count = device::packets_of_words(packets.word_count);
-    packets.end_chunk = chunks_of(piece.shape.bytes());
+    packets.packet_count = packets_in(piece);
+    packets.end_chunk = chunks(piece);
     packets.link = links_.at(partner);
     if (sending) {
       packets.packets = inbox_.at<device::Packet>(partner, taken.arriving.at(index_at_target(piece)));
@@ -237,6 +267,11 @@ class CudaOffer final : public fabric::Offer {
         stores_of(piece.shape, address(piece.put->to_memory, piece.put->to, piece.to_offset),
                   address(piece.put->from_memory, me(), piece.from_offset));
     if (share_.guarded) stores.ready = inbox_.own<Word>(my_ready_.at(piece.put->to));
+    if (piece.put->length) {
+      stores.element_bytes = piece.put->length.element_bytes;
+      stores.length = counted_.length(*piece.put);
+      stores.length_there = counted_.length_there(*piece.put, inbox_);
+    }
     if (piece.put->protocol == copy_engine) {
       stores.by_copy_engine = true;
       compiled_->waits_for_permission |= share_.guarded;
@@ -284,6 +319,7 @@ class CudaOffer final : public fabric::Offer {
   HostCopier& copier_;
   Finish finish_;
   Word id_;
+  CountedPuts counted_;
   std::vector<Piece> out_, in_;
   ProducedPuts produced_;
   std::unique_ptr<Compiled> compiled_;

@@ -29,7 +29,9 @@ struct Compiled {
   DeviceProducedChain chain;
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
-  bool waits_for_permission = false;  // the copies wait for the partners' permission
+  Lengths lengths;
+  std::vector<const std::uint64_t*> sent_lengths;  // where the host has set those of `lengths.sent`
+  bool waits_for_permission = false;               // the copies wait for the partners' permission
   // The number of segments of the puts that kernels store in place, and the narrowest atom among them
   // (bytes).
   Word stored_segments = 0, narrowest_atom = 16;

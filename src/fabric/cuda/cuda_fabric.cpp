@@ -89,6 +89,8 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
                                  room_for_packets(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
+  // A copy engine is told how much it moves when the host makes its calls, before the lengths are known.
+  bool carries_counted(int protocol) const override { return protocol != copy_engine; }
   bool carries_produced() const override { return true; }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
@@ -194,6 +196,7 @@ void CudaFabric::quiesce() {
 std::unique_ptr<fabric::Memory> CudaFabric::expose(const fabric::WindowSpec& window) {
   auto parts = share_regions(window.members, places_, device_.number, window.title, [&](Token& token) {
     if (window.bytes == 0) return Region();
+    if (window.on_host) return allocate_on_host(window.bytes, exported_, token);
     return window.existing != nullptr
                ? adopt(device_.number, window.existing, window.bytes, exported_, token)
                : allocate(device_.number, window.bytes, exported_, setup_.stream, token);

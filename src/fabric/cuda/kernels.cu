@@ -9,6 +9,12 @@ namespace tca::cuda {
 
 namespace {
 
+__device__ void set(const Lengths& lengths, Word lane, Word lanes) {
+  const Word count = min(lengths.sent_count, Lengths::inlined);
+  for (Word i = lane; i < count; i += lanes)
+    if (lengths.given[i] != device::no_length) lengths.sent[i] = lengths.given[i];
+}
+
 // A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
 // no other order among themselves.
 class StreamPart : public device::ChainPart<device::Block> {
@@ -21,54 +27,79 @@ class StreamPart : public device::ChainPart<device::Block> {
     read_step();
   }
 
+  // Takes over what the host has set, for this part: every part stores the same.
+  __device__ void set(const Lengths& lengths) const { cuda::set(lengths, group_.lane(), group_.lanes()); }
+
   // Called when this part is through with the step or has given it up. The host hears of a step with which
   // all parts are through, and may then start the next one at once by other means, so the step's number is
   // kept before.
-  __device__ void finish(const Done& done = {}) {
+  __device__ void finish(const Lengths& lengths = {}, const Done& done = {}) {
     keep_step();
-    if (done.word == nullptr) return;
+    if (done.word == nullptr && lengths.come_count == 0) return;
     group_.sync();
     if (group_.lane() != 0 || !good_) return;
     const Word last = group_.parts() - 1;
+    // Acquire: the last part sees the lengths that any part has received.
+    if (device::count_up(chain_.count, last) != last) return;
+    land(lengths);
     // Release: a host that sees the ticket finds everything in place.
-    if (device::count_up(chain_.count, last) == last) device::store_release(done.word, done.ticket);
+    if (done.word != nullptr) device::store_release(done.word, done.ticket);
   }
 
   // Ends an attempt. Once the host has heard of it, nothing of the step is on its way.
-  __device__ void end_attempt(Word* outcome, Word reached) {
+  __device__ void end_attempt(const Lengths& lengths, Word* outcome, Word reached) {
     group_.sync();
-    if (group_.lane() == 0 && good_) device::store_release(outcome, reached);
+    if (group_.lane() != 0 || !good_) return;
+    if (reached == attempt_over) land(lengths);
+    device::store_release(outcome, reached);
+  }
+
+ private:
+  __device__ static void land(const Lengths& lengths) {
+    for (Word i = 0; i < lengths.come_count; ++i)
+      device::store_relaxed(lengths.landed + i, device::load_relaxed(lengths.come + i));
   }
 };
 
-__global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain) {
+__global__ void __launch_bounds__(256)
+    start_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Lengths lengths) {
   StreamPart running(chain);
+  running.set(lengths);
   running.start();
   running.finish();
 }
 
-__global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain, Done done) {
+__global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain,
+                                                   const __grid_constant__ Lengths lengths, Done done) {
   StreamPart running(chain);
   running.wait();
-  running.finish(done);
+  running.finish(lengths, done);
 }
 
-__global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain, Done done) {
+__global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain,
+                                                       const __grid_constant__ Lengths lengths, Done done) {
   StreamPart running(chain);
+  running.set(lengths);
   running.start();
   running.wait();
-  running.finish(done);
+  running.finish(lengths, done);
 }
 
 // No copy engine takes part in an attempt: the blocks move everything themselves.
 __global__ void __launch_bounds__(256)
-    attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome) {
+    attempt_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Lengths lengths,
+                   bool sent, Word* outcome) {
   StreamPart running(chain, StreamPart::Copies::by_blocks);
+  if (!sent) running.set(lengths);
   sent = sent || running.try_start(true);
   const bool is_over = sent && running.try_wait(true);
   running.finish();
   if (is_over) running.acknowledge();
-  running.end_attempt(outcome, is_over ? attempt_over : sent ? attempt_sent : attempt_unsent);
+  running.end_attempt(lengths, outcome, is_over ? attempt_over : sent ? attempt_sent : attempt_unsent);
+}
+
+__global__ void lengths_kernel(const __grid_constant__ Lengths lengths) {
+  set(lengths, threadIdx.x, blockDim.x);
 }
 
 __device__ bool by_copy_engine(const device::Stores& put) { return put.by_copy_engine; }
@@ -102,20 +133,28 @@ __global__ void __launch_bounds__(512)
 
 }  // namespace
 
-void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream) {
-  launch("starting a chain", start_kernel, grid, stream, chain);
+void launch_start(const DeviceChain& chain, const Lengths& lengths, Grid grid, cudaStream_t stream) {
+  launch("starting a chain", start_kernel, grid, stream, chain, lengths);
 }
 
-void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream) {
-  launch("waiting for a chain", wait_kernel, grid, stream, chain, done);
+void launch_wait(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
+                 cudaStream_t stream) {
+  launch("waiting for a chain", wait_kernel, grid, stream, chain, lengths, done);
 }
 
-void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream) {
-  launch("running a chain", exchange_kernel, grid, stream, chain, done);
+void launch_exchange(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
+                     cudaStream_t stream) {
+  launch("running a chain", exchange_kernel, grid, stream, chain, lengths, done);
 }
 
-void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStream_t stream) {
-  attempt_kernel<<<1, 256, 0, stream>>>(chain, sent, outcome);
+void launch_lengths(const Lengths& lengths, cudaStream_t stream) {
+  lengths_kernel<<<1, Lengths::inlined, 0, stream>>>(lengths);
+  check(cudaGetLastError(), "setting the lengths of a chain");
+}
+
+void launch_attempt(const DeviceChain& chain, const Lengths& lengths, bool sent, Word* outcome,
+                    cudaStream_t stream) {
+  attempt_kernel<<<1, 256, 0, stream>>>(chain, lengths, sent, outcome);
   check(cudaGetLastError(), "running a chain");
 }
 
@@ -140,8 +179,8 @@ void load_kernels() {
   for (const void* kernel :
        {reinterpret_cast<const void*>(start_kernel), reinterpret_cast<const void*>(wait_kernel),
         reinterpret_cast<const void*>(exchange_kernel), reinterpret_cast<const void*>(attempt_kernel),
-        reinterpret_cast<const void*>(permission_kernel), reinterpret_cast<const void*>(allreduce_sum_kernel),
-        reinterpret_cast<const void*>(signals_kernel)}) {
+        reinterpret_cast<const void*>(permission_kernel), reinterpret_cast<const void*>(lengths_kernel),
+        reinterpret_cast<const void*>(allreduce_sum_kernel), reinterpret_cast<const void*>(signals_kernel)}) {
     check(cudaFuncGetAttributes(&attributes, kernel),
           "loading OpenTCA's kernels (built for sm_80, sm_90 and later)");
   }

@@ -19,14 +19,30 @@ struct Done {
   Word ticket = 0;
 };
 
-void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream);
-void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
-void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
+// The lengths of a chain's counted puts. A kernel that starts a step takes those that the host has set from its
+// parameters, so that a graph repeats them; one that waits leaves those that have come where the host reads them.
+struct Lengths {
+  static constexpr Word inlined = 16;
+  Word* sent = nullptr;        // see device::Counted
+  const Word* come = nullptr;  // as many as `landed`, which is pinned
+  Word* landed = nullptr;
+  Word sent_count = 0, come_count = 0;
+  Word given[inlined] = {};  // for the first of `sent`; device::no_length where kernels have set it
+};
+
+void launch_start(const DeviceChain& chain, const Lengths& lengths, Grid grid, cudaStream_t stream);
+void launch_wait(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done, cudaStream_t stream);
+void launch_exchange(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
+                     cudaStream_t stream);
+
+// Sets those lengths ahead of a start that has too many for its parameters.
+void launch_lengths(const Lengths& lengths, cudaStream_t stream);
 
 // Runs, in one block, as much of a step as needs no waiting. `sent` says whether an earlier attempt has sent
 // the step. `outcome` (pinned) receives how far the step has come.
 inline constexpr Word attempt_unsent = 1, attempt_sent = 2, attempt_over = 3;
-void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStream_t stream);
+void launch_attempt(const DeviceChain& chain, const Lengths& lengths, bool sent, Word* outcome,
+                    cudaStream_t stream);
 
 // These go before and behind the copies that a copy engine makes: one waits for the partners' permission, the
 // other raises the signals.

@@ -23,6 +23,14 @@ Word words_of(std::uint64_t bytes) {
 
 Word chunks_of(std::uint64_t bytes) { return divided_up(words_of(bytes), device::words_per_chunk); }
 
+Word counted_chunks_of(std::uint64_t bytes) {
+  return divided_up(words_of(bytes), device::counted_words_per_chunk);
+}
+
+Word counted_packets_of(std::uint64_t bytes) {
+  return device::packets_of_words(words_of(bytes) + counted_chunks_of(bytes));
+}
+
 std::uint64_t packet_bytes(std::uint64_t bytes) {
   // Whole chunks are counted by themselves, because 32 bits cannot number the packets of every possible put.
   constexpr std::uint64_t chunk_bytes = device::words_per_chunk * sizeof(Word);

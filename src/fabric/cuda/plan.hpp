@@ -18,6 +18,10 @@ enum Protocol : int { ll, direct, copy_engine };
 Word words_of(std::uint64_t bytes);
 Word chunks_of(std::uint64_t bytes);
 
+// The same of a counted put, and its packets, both of which the lengths in front of its chunks add to.
+Word counted_chunks_of(std::uint64_t bytes);
+Word counted_packets_of(std::uint64_t bytes);
+
 // Returns the bytes that the packets of a put take of the receiver's inbox as long as its chain lives: two
 // buffers, with 16 bytes for every 12.
 std::uint64_t packet_bytes(std::uint64_t bytes);

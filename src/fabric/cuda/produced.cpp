@@ -130,7 +130,29 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
   chain.produced_checked = checked_ ? 1 : 0;
 }
 
+namespace {
+
+std::string describe_length(const device::Mistake& mistake, int rank, int partner, const std::string& chain) {
+  const std::string put =
+      fmt::format("put {} of rank {} to rank {} of {}", mistake.put, rank, partner, chain);
+  if (mistake.kind == device::Mistake::uneven)
+    return fmt::format(
+        "a kernel has set the length of {} to {} elements; a repetition of its outermost loop moves {}, and "
+        "a length "
+        "is a multiple of that",
+        put, mistake.element, mistake.elements);
+  return fmt::format(
+      "a kernel has set the length of {} to {} elements; it was committed for {} at most; send the rest in "
+      "further "
+      "steps, or give the put a longer layout",
+      put, mistake.element, mistake.elements);
+}
+
+}  // namespace
+
 std::string describe(const device::Mistake& mistake, int rank, int partner, const std::string& chain) {
+  if (mistake.kind == device::Mistake::too_long || mistake.kind == device::Mistake::uneven)
+    return describe_length(mistake, rank, partner, chain);
   const bool sending = mistake.sending != 0;
   const std::string element =
       fmt::format("element {} of put {} of rank {} to rank {} in step {} of {}", mistake.element, mistake.put,

@@ -30,7 +30,10 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
                           compiled_->chain.segments_out)),
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
-      engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->engine_done)),
+      // The engine would have to be told of the lengths that the host sets.
+      engine_chain_(compiled_->sent_lengths.empty() && compiled_->lengths.come_count == 0
+                        ? runner.engine.prepare(compiled_->chain, compiled_->engine_done)
+                        : Engine::no_chain),
       suits_engine_(engine_chain_ != Engine::no_chain && runner.engine.is_quick_with(compiled_->chain)) {
   runner_.programs[id()] = this;
 }
@@ -50,6 +53,27 @@ const DeviceDoorbell* CudaProgram::doorbell() {
   if (engine_chain_ == Engine::no_chain) return nullptr;
   if (!doorbell_) doorbell_ = runner_.engine.doorbell(engine_chain_);
   return &*doorbell_;
+}
+
+// Returns the lengths for a start on a stream, ahead of which it sets those that do not fit into its parameters.
+const Lengths& CudaProgram::lengths(cudaStream_t stream) {
+  Lengths& all = compiled_->lengths;
+  const std::vector<const std::uint64_t*>& sent = compiled_->sent_lengths;
+  const auto give = [&](Lengths& to, std::size_t first) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(Lengths::inlined, sent.size() - first); ++i) {
+      const std::uint64_t length = *sent[first + i];
+      to.given[i] = length == fabric::Length::by_kernels ? device::no_length : static_cast<Word>(length);
+    }
+  };
+  give(all, 0);
+  for (std::size_t first = Lengths::inlined; first < sent.size(); first += Lengths::inlined) {
+    Lengths more;
+    more.sent = all.sent + first;
+    more.sent_count = static_cast<Word>(sent.size() - first);
+    give(more, first);
+    launch_lengths(more, stream);
+  }
+  return all;
 }
 
 void CudaProgram::start() {
@@ -72,9 +96,9 @@ void CudaProgram::start() {
   runner_.waiting = this;
   const Done done{compiled_->done, ++ticket_};
   if (!branch_) {
-    launch_exchange(compiled_->chain, exchange_grid_, done, runner_.stream);
+    launch_exchange(compiled_->chain, lengths(runner_.stream), exchange_grid_, done, runner_.stream);
   } else {
-    launch_start(compiled_->chain, start_grid_, runner_.stream);
+    launch_start(compiled_->chain, lengths(runner_.stream), start_grid_, runner_.stream);
     start_copies(runner_.stream);
     wait_on(runner_.stream, done);
   }
@@ -87,7 +111,7 @@ void CudaProgram::attempt() {
   sent_ = outcome == attempt_sent;
   device::store_relaxed(compiled_->outcome, 0);
   forget_waits();  // so that the words name the ranks of this attempt, not those of the one before
-  launch_attempt(compiled_->chain, sent_, compiled_->outcome, runner_.attempts);
+  launch_attempt(compiled_->chain, lengths(runner_.attempts), sent_, compiled_->outcome, runner_.attempts);
 }
 
 // Acquire: pairs with the release of the step's last block.
@@ -139,7 +163,7 @@ LatestWait CudaProgram::late() const {
 void CudaProgram::start_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
-  launch_start(compiled_->chain, start_grid_, stream);
+  launch_start(compiled_->chain, lengths(stream), start_grid_, stream);
   runner_.throttle.keep(stream);  // it waits for the partners' permission
   if (branch_) start_copies(stream);
 }
@@ -156,9 +180,9 @@ void CudaProgram::start_copies(Stream stream) {
   }
   for (const PitchedCopy& copy : compiled_->copies) {
     // A single row may be longer than the largest pitch.
-    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, beside)
+    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, beside)
                          : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes,
-                                             copy.rows, cudaMemcpyDeviceToDevice, beside),
+                                             copy.rows, cudaMemcpyDefault, beside),
           "copying to another GPU");
   }
   launch_signals(compiled_->chain, beside);
@@ -173,14 +197,14 @@ void CudaProgram::wait_on(Stream stream) {
 
 void CudaProgram::wait_on(Stream stream, Done done) {
   if (branch_) check(cudaStreamWaitEvent(stream, branch_->join.event), "waiting for a chain's copies");
-  launch_wait(compiled_->chain, wait_grid_, done, stream);
+  launch_wait(compiled_->chain, compiled_->lengths, wait_grid_, done, stream);
 }
 
 void CudaProgram::run_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
   if (!branch_) {
-    launch_exchange(compiled_->chain, exchange_grid_, {}, stream);
+    launch_exchange(compiled_->chain, lengths(stream), exchange_grid_, {}, stream);
     runner_.throttle.keep(stream);
   } else {
     start_on(stream);

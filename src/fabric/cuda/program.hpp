@@ -90,6 +90,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   Grid grid(Word chunks, Word segments) const;
   bool finished() const;
   void forget_waits() const;
+  const Lengths& lengths(cudaStream_t stream);
   void start_copies(Stream stream);
   void wait_on(Stream stream, Done done);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "messages.hpp"
 #include "suite.hpp"
 
 namespace tca::test {
@@ -80,6 +81,68 @@ TEST_P(FabricTest, AWindowAfterAChainOfSomeRanks) {
       require(contents(next) == std::vector<int>(static_cast<std::size_t>(round)),
               "it does not begin zeroed");
     }
+  });
+}
+
+// The host touches the elements of such windows in place, and puts go between both kinds of window, to other ranks and
+// to the same.
+TEST_P(FabricTest, HostWindows) {
+  for (const std::string& channel : channels()) {
+    SCOPED_TRACE("channel " + channel);
+    run(3, [&](World& world) {
+      constexpr std::int64_t count = 3000;
+      const int me = world.rank(), size = world.size(), left = (me + size - 1) % size;
+      const Window<int> on_host[] = {world.host_window<int>(count, "sent"),
+                                     world.host_window<int>(count, "come")};
+      const Window<int> usual[] = {world.window<int>(count), world.window<int>(count)};
+      for (const Window<int>& window : on_host)
+        for (const int value : window) require(value == 0, "{} where 0 belongs", value);
+      world.barrier();
+      for (const bool to_host : {false, true}) {
+        for (const bool from_host : {false, true}) {
+          const Window<int>& source = (from_host ? on_host : usual)[0];
+          const Window<int>& target = (to_host ? on_host : usual)[1];
+          Chain chain = world.chain("both kinds", {.channel = channel});
+          chain.put(target.on((me + 1) % size), source.at(0), block(count - 1));
+          chain.put(target.on(me).at(count - 1), source.at(count - 1), block(1));
+          chain.expect(left).expect(me).commit();
+          for (int step = 1; step <= steps(10); ++step) {
+            const auto value = [&](int rank, std::int64_t i) {
+              return static_cast<int>((rank * 100 + step) * 4096 + i);
+            };
+            std::vector<int> values(count);
+            for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = value(me, i);
+            if (from_host)
+              std::ranges::copy(values, source.begin());
+            else
+              source.write(0, values);
+            chain.run();
+            const std::vector<int> copied = contents(target);
+            const std::span<const int> have = to_host ? std::span<const int>(target.elements()) : copied;
+            for (std::int64_t i = 0; i < count; ++i) {
+              const int expected = value(i < count - 1 ? left : me, i);
+              require(have[static_cast<std::size_t>(i)] == expected, "step {}: element {} is {}, not {}",
+                      step, i, have[static_cast<std::size_t>(i)], expected);
+            }
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST_P(FabricTest, HostWindowsAreMadeByAll) {
+  run(2, [](World& world) {
+    const Caught error = caught([&] {
+      if (world.rank() == 0)
+        static_cast<void>(world.host_window<int>(1, "flags"));
+      else
+        static_cast<void>(world.window<int>(1, "flags"));
+    });
+    require(error.code == Errc::refused &&
+                says(error.message,
+                     {"rank 0 makes window 'flags' by host_window, rank 1 window 'flags' by window"}),
+            "{}", error.message);
   });
 }
 

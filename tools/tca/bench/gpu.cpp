@@ -30,7 +30,8 @@ class GpuBench {
  public:
   GpuBench(World& world, const BenchOptions& options)
       : world_(world), options_(options), report_(options, world), machine_(gpu::machine(world)) {
-    for (const std::string& name : options.peers) peers_.push_back(gpu::open_peer(name, world));
+    for (const std::string& name : options.peers)
+      if (name != "counted") peers_.push_back(gpu::open_peer(name, world));
   }
 
   void run() {
@@ -96,8 +97,15 @@ void GpuBench::ping_pong() {
   for (const std::size_t bytes : sizes({8, 4096, 65536, 1048576})) {
     const gpu::Rows rows = gpu::Rows::block(bytes);
     const auto make = [&, rows] {
+      std::vector<gpu::Way> all = ways(false);
+      if (options_.against("counted")) {
+        for (gpu::Way& way : ways(false)) {
+          way.counted = true;
+          if (way.start != "engine") all.push_back(way);
+        }
+      }
       return everybody(
-          ways(false), [&](const gpu::Way& way) { return gpu::chain_ping_pong(world_, rows, way); },
+          all, [&](const gpu::Way& way) { return gpu::chain_ping_pong(world_, rows, way); },
           [&](gpu::Peer& peer) { return peer.ping_pong(rows); });
     };
     measure({.label = std::to_string(bytes),
@@ -267,6 +275,7 @@ void GpuBench::measure(const Case& one) {
 bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
   if (peer == "produced") return what == "halo";
+  if (peer == "counted") return what == "pingpong";
   if (peer == "nccl") return true;
   if (peer == "mpi") return what != "reduce_scatter";
   return what == "pingpong" || what == "halo" || what == "allreduce";
@@ -277,7 +286,7 @@ void check_peer(const std::string& peer, const BenchOptions& options) {
   if (!knows(peer, options.what)) refuse("--peer {} knows no {}", peer, options.what);
   if (options.what == "put" && peer != "copy" && !options.has_layout("block"))
     refuse("--peer {} puts nothing but blocks; add block to --layout", peer);
-  if (!gpu::has_peer(peer))
+  if (peer != "counted" && !gpu::has_peer(peer))
     refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
            peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
                              : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));

@@ -1,5 +1,6 @@
 #include "fabric/cuda/memory/region.hpp"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,10 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/fail.hpp"
+#include "fabric/cuda/memory/pinned_memory.hpp"
 
 namespace tca::cuda {
 
@@ -68,7 +71,7 @@ int open_fd_of(int pid, int fd) {
   if (process >= 0) close(process);
   if (copy < 0) {
     base::fail(Errc::incompatible,
-               "cannot take over the GPU memory that process {} exports: {}. Ranks of one host must run as "
+               "cannot take over the memory that process {} shares: {}. Ranks of one host must run as "
                "one user, in one PID and one user namespace (one container), on Linux 5.6 or later, with "
                "pidfd_getfd allowed",
                pid, std::strerror(error));
@@ -76,7 +79,62 @@ int open_fd_of(int pid, int fd) {
   return copy;
 }
 
+// Maps a memfd and pins it for all GPUs of this process.
+Region pin(int fd, std::size_t bytes, std::size_t mapped) {
+  void* const memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED)
+    base::fail(Errc::out_of_memory, "mapping {} bytes of host memory: {}", mapped, std::strerror(errno));
+  bool is_pinned = false;
+  const auto undo = [memory, mapped](bool pinned) {
+    if (pinned) cudaHostUnregister(memory);
+    munmap(memory, mapped);
+  };
+  try {
+    check(cudaHostRegister(memory, mapped, cudaHostRegisterPortable | cudaHostRegisterMapped),
+          fmt::format("pinning {} bytes of host memory", mapped));
+    is_pinned = true;
+    void* for_kernels = nullptr;
+    check(cudaHostGetDevicePointer(&for_kernels, memory, 0), "looking at pinned host memory");
+    if (for_kernels != memory)
+      base::fail(
+          Errc::incompatible,
+          "this GPU does not reach pinned host memory at the host's address, as windows in host memory need");
+  } catch (...) {
+    undo(is_pinned);
+    throw;
+  }
+  return Region(static_cast<std::byte*>(memory), bytes, [undo] { undo(true); });
+}
+
+// For a rank that is a process of its own.
+Region share_host_memory(std::size_t bytes, Token& token) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  token.mapped = (bytes + page - 1) / page * page;
+  token.fd = memfd_create("opentca", MFD_CLOEXEC);  // whoever has the token closes it
+  if (token.fd < 0 || ftruncate(token.fd, static_cast<off_t>(token.mapped)) != 0)
+    base::fail(Errc::out_of_memory, "allocating {} bytes of host memory: {}", token.mapped,
+               std::strerror(errno));
+  Region region = pin(token.fd, bytes, token.mapped);
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // see `allocate`
+  return region;
+}
+
+// For ranks that are threads of one process.
+Region pin_host_memory(std::size_t bytes) {
+  auto pinned = std::make_shared<PinnedMemory>(bytes);
+  return Region(pinned->data(), bytes, [pinned] {});
+}
+
 }  // namespace
+
+Region allocate_on_host(std::size_t bytes, bool exported, Token& token) {
+  Region region = exported ? share_host_memory(bytes, token) : pin_host_memory(bytes);
+  token.kind = Token::Kind::host;
+  token.pid = getpid();
+  token.address = reinterpret_cast<std::uint64_t>(region.data());
+  token.bytes = bytes;
+  return region;
+}
 
 Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token) {
   const Driver& d = driver();
@@ -163,6 +221,13 @@ Region attach(int device, const Token& token) {
                   [base] { cudaIpcCloseMemHandle(base); });
   }
   const int fd = open_fd_of(token.pid, token.fd);
+  if (token.kind == Token::Kind::host) {
+    const struct Closed {
+      int fd;
+      ~Closed() { close(fd); }
+    } closed{fd};
+    return pin(fd, token.bytes, token.mapped);
+  }
   CUmemGenericAllocationHandle handle = 0;
   const CUresult result =
       driver().import_handle(&handle, reinterpret_cast<void*>(static_cast<std::uintptr_t>(fd)),

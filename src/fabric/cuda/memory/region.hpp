@@ -1,4 +1,4 @@
-// A region of device memory that other ranks reach: allocated here, registered by the caller, or mapped from
+// A region of device memory, or of host memory that kernels reach, and that other ranks reach: allocated here, registered by the caller, or mapped from
 // another rank.
 #pragma once
 
@@ -13,13 +13,14 @@ namespace tca::cuda {
 
 // Tells another rank how to find a region.
 struct Token {
-  enum class Kind : std::uint32_t { none, exported, legacy } kind = Kind::none;
+  enum class Kind : std::uint32_t { none, exported, legacy, host } kind = Kind::none;
   std::int32_t pid = 0;
-  std::int32_t device = 0;    // as the owner's process counts
-  std::int32_t fd = -1;       // in process `pid`: the handle of physical memory that the driver exported
+  std::int32_t device = 0;  // as the owner's process counts
+  std::int32_t fd =
+      -1;  // in process `pid`: the handle of physical memory that the driver exported, or a memfd
   std::uint64_t address = 0;  // in process `pid`
   std::uint64_t bytes = 0;
-  std::uint64_t mapped = 0;  // exported: bytes of the physical memory
+  std::uint64_t mapped = 0;  // exported, and host: bytes of the physical memory
   std::uint64_t offset = 0;  // legacy: where the region begins in the allocation of `ipc`
   cudaIpcMemHandle_t ipc{};
 };
@@ -53,6 +54,10 @@ class Region {
 // Allocates memory on `device` and zeroes it on `stream`. With the token other processes can attach to it
 // until `seal`.
 Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token);
+
+// Allocates zeroed host memory, pinned and at the same address for the host and for all GPUs of this process. With the
+// token other processes can attach to it until `seal`, where it is `exported`.
+Region allocate_on_host(std::size_t bytes, bool exported, Token& token);
 
 // Registers the caller's memory as it is. Throws Error{invalid_argument} for memory that other ranks could
 // not reach.

@@ -215,16 +215,16 @@ Grid CudaStage::grid(const DeviceChain& chain, unsigned blocks) const {
 }
 
 void CudaStage::gather_on(Stream stream) {
-  launch_exchange(gather_, grid(gather_, gather_blocks), {}, stream);
+  launch_exchange(gather_, {}, grid(gather_, gather_blocks), {}, stream);
 }
 
 void CudaStage::scatter_on(Stream stream) {
-  if (receives()) launch_exchange(scatter_, grid(scatter_, scatter_blocks), {}, stream);
+  if (receives()) launch_exchange(scatter_, {}, grid(scatter_, scatter_blocks), {}, stream);
 }
 
 void CudaStage::scatter() {
   if (receives())
-    launch_exchange(scatter_, grid(scatter_, scatter_blocks), {done_, ++ticket_}, runner_.stream);
+    launch_exchange(scatter_, {}, grid(scatter_, scatter_blocks), {done_, ++ticket_}, runner_.stream);
 }
 
 // Acquire: pairs with the release of the kernel's last block.
