@@ -89,8 +89,8 @@ BfsReport solve_bfs(World& world, const BfsOptions& options) {
     exchanges.push_back(bfs::direct_exchange(world, search->sendings(), channels));
   if (options.compare)
     if (auto mpi = bfs::mpi_exchange(world, search->sendings())) exchanges.push_back(std::move(mpi));
-  std::vector<bfs::Exchange*> ways;
-  for (const auto& exchange : exchanges) ways.push_back(exchange.get());
+  std::vector<std::unique_ptr<bfs::Way>> ways;
+  for (const auto& exchange : exchanges) ways.push_back(bfs::host_way(world, *search, *exchange));
   std::optional<bfs::Validator> validator;
   if (options.validate) validator.emplace(world, partition, edges);
   const std::vector<bfs::Vertex> roots = bfs::sample_roots(problem, graph, options.roots);
