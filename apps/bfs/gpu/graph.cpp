@@ -48,8 +48,8 @@ GpuGraph::GpuGraph(World& world, const Graph& graph, const Layout& layout)
       begin_(layout.begin),
       own_begin_(layout.own_begin),
       without_(layout.without),
-      neighbours_(layout.neighbours),
-      own_neighbours_(layout.own_neighbours),
+      neighbours_(graph.neighbours.vertex),
+      own_neighbours_(graph.own_neighbours.vertex),
       parts_(layout.parts) {
   const Partition& partition = graph.partition;
   const auto own_words = static_cast<Word>(partition.each()) / in_gpu_word;

@@ -29,16 +29,6 @@ struct OwnVertices {
   Word* visited;  // a bitmap; those without neighbours are in it
 };
 
-// So many blocks, each of so many threads: a warp for each word of own vertices, as far as there is room.
-struct GridSize {
-  unsigned blocks, threads;
-};
-inline GridSize grid_size(Word own_words, unsigned most_blocks) {
-  constexpr unsigned few_warps = 8, most_warps = 32;
-  const unsigned blocks = (own_words + few_warps - 1) / few_warps;
-  if (blocks <= most_blocks) return {blocks, few_warps * in_gpu_word};
-  return {most_blocks, most_warps * in_gpu_word};
-}
 // Returns how many blocks a rank may launch when `ranks` share the GPU, so that all of them are resident.
 cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks);
 
@@ -77,18 +67,17 @@ struct Progressed {
 
 struct Step {
   GraphArrays graph;
-  const Word* frontier;             // of all vertices
-  Word* next;                       // the same, of which the own ones are found
-  std::uint64_t* reached;           // by each rank, packed (see level.cuh)
+  Word* frontier;           // of all vertices
+  DeviceWindow<Word> next;  // the same, of which the own ones are found: only this rank's
+  std::uint64_t* reached;   // by each rank, packed (see level.cuh)
   Word rank, ranks;
   OwnVertices own;
   Progressed* progressed;
   Progressed* told;  // the same in host memory
 };
-// `step.frontier` is the root alone.
-cudaError_t launch_begin(const Step& step, Word* frontier, Vertex root, const GridSize& size,
-                         cudaStream_t stream);
+cudaError_t launch_begin(const Step& step, Vertex root, cudaStream_t stream);
 cudaError_t launch_level(const Step& step, const GridSize& size, cudaStream_t stream);
+// Once all ranks' reached vertices are known.
 cudaError_t launch_conclude(const Step& step, cudaStream_t stream);
 
 }  // namespace tca::bfs

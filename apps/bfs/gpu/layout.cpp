@@ -37,13 +37,18 @@ std::vector<Word> inverted(std::span<const std::uint64_t> bits) {
 
 Layout lay_out(const Graph& graph) {
   Layout layout{.begin = narrow(graph.neighbours.begin),
-                .neighbours = graph.neighbours.vertex,
                 .own_begin = narrow(graph.own_neighbours.begin),
-                .own_neighbours = graph.own_neighbours.vertex,
                 .parts = {},
                 .without = inverted(graph.own_connected())};
   layout.parts = parts_of_long_lists(layout.own_begin);
   return layout;
+}
+
+GridSize grid_size(Word own_words, unsigned most_blocks) {
+  constexpr unsigned few_warps = 8, most_warps = 32;
+  const unsigned blocks = (own_words + few_warps - 1) / few_warps;
+  if (blocks <= most_blocks) return {blocks, few_warps * in_gpu_word};
+  return {most_blocks, most_warps * in_gpu_word};
 }
 
 double bytes_on_gpu(const Problem& problem, int ranks) {

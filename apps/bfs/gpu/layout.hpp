@@ -23,17 +23,22 @@ struct ListPart {
 };
 inline constexpr Word longest_list = 256;  // that one warp goes through, and the size of a part
 
-// As Graph has them.
+// What goes with the lists of neighbours, which stay as they are in Graph.
 struct Layout {
-  std::vector<Word> begin;             // for each own vertex, and the end: its neighbours
-  std::vector<Vertex> neighbours;      // with the most neighbours first
-  std::vector<Word> own_begin;         // for each vertex, and the end: the own ones among its neighbours
-  std::vector<Vertex> own_neighbours;  // as own vertices
-  std::vector<ListPart> parts;         // of those lists of own vertices that are longer than `longest_list`
-  std::vector<Word> without;           // a bitmap of own vertices: which have no neighbours
+  std::vector<Word> begin;      // of own vertices' neighbours: where each list begins, and the last one ends
+  std::vector<Word> own_begin;  // the same of the own ones among any vertex's neighbours
+  std::vector<ListPart> parts;  // of those lists of own neighbours that are longer than `longest_list`
+  std::vector<Word> without;    // a bitmap of own vertices: which have no neighbours
 };
 
 Layout lay_out(const Graph& graph);
+
+// So many blocks, each of so many threads.
+struct GridSize {
+  unsigned blocks, threads;
+};
+// A warp for each word of own vertices, in small blocks, as far as there is room.
+GridSize grid_size(Word own_words, unsigned most_blocks);
 
 // Returns the bytes of a GPU's memory that a rank needs at most.
 double bytes_on_gpu(const Problem& problem, int ranks);

@@ -47,6 +47,14 @@ class Level {
   // What this thread has reached.
   __device__ PackedReached reached() const { return reached_; }
 
+  // By one thread.
+  __device__ void enter(Vertex root) {
+    const Vertex own = root - static_cast<Vertex>(graph_.first_word * in_gpu_word);
+    if (own < 0 || static_cast<Word>(own) >= graph_.own_words * in_gpu_word) return;
+    own_.parents[own] = root;
+    atomicOr(own_.visited + static_cast<Word>(own) / in_gpu_word, bit_in_word(own));
+  }
+
   // The root's own neighbours.
   __device__ void from_root(Vertex root) {
     if (warp_ == 0 && lane_ == 0) enter(root);
@@ -90,13 +98,6 @@ class Level {
 
   static __device__ bool is_in(const Word* bits, Vertex vertex) {
     return (bits[static_cast<Word>(vertex) / in_gpu_word] & bit_in_word(vertex)) != 0;
-  }
-
-  __device__ void enter(Vertex root) {
-    const Vertex own = root - static_cast<Vertex>(graph_.first_word * in_gpu_word);
-    if (own < 0 || static_cast<Word>(own) >= graph_.own_words * in_gpu_word) return;
-    own_.parents[own] = root;
-    atomicOr(own_.visited + static_cast<Word>(own) / in_gpu_word, bit_in_word(own));
   }
 
   __device__ void reach(Vertex parent, Vertex own) {
