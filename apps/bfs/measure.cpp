@@ -14,21 +14,22 @@ using apps::Gathered;
 struct Course {
   World& world;
   const Graph& graph;
-  Search& search;
   std::span<const Vertex> roots;
   Validator* validator;
 };
 
-void run(const Course& course, Exchange& exchange, std::size_t which, Result& result) {
+void run(const Course& course, Way& way, std::size_t which, Result& result) {
   World& world = course.world;
   const Vertex root = course.roots[which];
   world.barrier();
   const double begin = world.now().count();
-  const int levels = course.search.run(root, exchange);
+  const int levels = way.run(root);
   const double us = (world.now().count() - begin) * 1e6;
-  result.samples_us.push_back(Gathered(world, {us}).largest()[0]);
+  const std::vector<double> slowest = Gathered(world, {us, way.kernel_us()}).largest();
+  result.samples_us.push_back(slowest[0]);
+  if (slowest[1] > 0) result.kernel_us.push_back(slowest[1]);
   result.levels.push_back(levels);
-  const std::span<const Vertex> parents = course.search.parents();
+  const std::span<const Vertex> parents = way.parents();
   result.edges.push_back(edges_traversed(world, course.graph, parents));
   if (!course.validator) return;
   const std::optional<Fault> fault = course.validator->check(root, parents, result.edges.back());
@@ -37,25 +38,11 @@ void run(const Course& course, Exchange& exchange, std::size_t which, Result& re
   if (!result.first) result.first = Failure{root, *fault};
 }
 
-// Searches a few times more and times each message, which would disturb the benchmark's own times.
-std::vector<apps::MessageCost> time_messages(const Course& course, Exchange& exchange) {
+// Searches a few times more, because timing each message would disturb the benchmark's own times.
+std::vector<apps::MessageCost> time_messages(const Course& course, Way& way) {
   constexpr std::size_t most = 8;
   if (course.world.size() == 1) return {};
-  const std::size_t searches = std::min(most, course.roots.size());
-  MessageTimes times;
-  for (std::size_t which = 0; which < searches; ++which) {
-    course.world.barrier();
-    course.search.run(course.roots[which], exchange, &times);
-  }
-  std::vector<apps::MessageCost> costs;
-  for (const Message message : messages) {
-    const std::span<const Sending> sendings = course.search.sendings();
-    const auto sending = std::ranges::find(sendings, message, &Sending::message);
-    if (sending == sendings.end()) continue;
-    costs.push_back(apps::cost_of(course.world, name_of(message), sending->bytes(),
-                                  times[static_cast<std::size_t>(message)], static_cast<double>(searches)));
-  }
-  return costs;
+  return way.time_messages(course.roots.first(std::min(most, course.roots.size())));
 }
 
 }  // namespace
@@ -74,23 +61,20 @@ double Result::harmonic_mean() const {
   return static_cast<double>(all.size()) / inverses;
 }
 
-std::vector<Result> measure(World& world, const Graph& graph, Search& search,
-                            std::span<Exchange* const> exchanges, std::span<const Vertex> roots,
-                            Validator* validator, const Progress& progress) {
-  const Course course{world, graph, search, roots, validator};
-  std::vector<Result> results(exchanges.size());
-  for (Exchange* const exchange : exchanges) {
+std::vector<Result> measure(World& world, const Graph& graph, std::span<Way* const> ways,
+                            std::span<const Vertex> roots, Validator* validator, const Progress& progress) {
+  const Course course{world, graph, roots, validator};
+  std::vector<Result> results(ways.size());
+  for (Way* const way : ways) {
     world.barrier();
-    search.run(roots.front(), *exchange);
+    way->run(roots.front());
   }
   for (std::size_t which = 0; which < roots.size(); ++which) {
-    for (std::size_t way = 0; way < exchanges.size(); ++way)
-      run(course, *exchanges[way], which, results[way]);
+    for (std::size_t way = 0; way < ways.size(); ++way) run(course, *ways[way], which, results[way]);
     if (progress)
       progress("searching", static_cast<std::int64_t>(which) + 1, static_cast<std::int64_t>(roots.size()));
   }
-  for (std::size_t way = 0; way < exchanges.size(); ++way)
-    results[way].messages = time_messages(course, *exchanges[way]);
+  for (std::size_t way = 0; way < ways.size(); ++way) results[way].messages = time_messages(course, *ways[way]);
   return results;
 }
 

@@ -6,9 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "bfs/search.hpp"
 #include "bfs/validator.hpp"
-#include "shared/message_cost.hpp"
+#include "bfs/way.hpp"
 
 namespace tca::bfs {
 
@@ -21,6 +20,7 @@ struct Failure {
 // What one way did; the same on every rank.
 struct Result {
   std::vector<double> samples_us;   // of each search, on its slowest rank
+  std::vector<double> kernel_us;    // of these, without the launches; nothing where that is not known
   std::vector<std::int64_t> edges;  // that each search traversed
   std::vector<int> levels;          // below the root, of each search
   std::size_t failures = 0;         // of validated searches
@@ -34,11 +34,11 @@ struct Result {
   double harmonic_mean() const;
 };
 
-// Collective. Searches from each root, and returns a result for each of `exchanges`, which take turns, so
-// that disturbances of the machine affect them alike. Each does a search before anything is measured. What a
+// Collective. Searches from each root, and returns a result for each of `ways`, which take turns, so that
+// disturbances of the machine affect them alike. Each does a search before anything is measured. What a
 // validator does is not timed; without one nothing is validated.
-std::vector<Result> measure(World& world, const Graph& graph, Search& search,
-                            std::span<Exchange* const> exchanges, std::span<const Vertex> roots,
-                            Validator* validator, const Progress& progress = {});
+std::vector<Result> measure(World& world, const Graph& graph, std::span<Way* const> ways,
+                            std::span<const Vertex> roots, Validator* validator,
+                            const Progress& progress = {});
 
 }  // namespace tca::bfs

@@ -3,39 +3,12 @@
 // the next one from, and whether there is one, travel with it.
 #include <algorithm>
 
+#include "bfs/direction.hpp"
 #include "bfs/search.hpp"
 
 namespace tca::bfs {
 
 namespace {
-
-// Where to search from.
-class Direction {
- public:
-  explicit Direction(const Graph& graph)
-      : vertices_(graph.partition.vertices()), unexplored_(graph.directed_edges) {}
-
-  bool is_from_below() const { return is_from_below_; }
-
-  // The thresholds are those of the publication. A frontier with a large share of the edges that are left to
-  // be explored is found from below sooner than all of them are gone through; a small one is not.
-  void after(const Reached& level) {
-    constexpr std::int64_t alpha = 14, beta = 24;
-    unexplored_ -= level.neighbours;
-    const bool shrinks = level.vertices < last_;
-    last_ = level.vertices;
-    if (is_from_below_) {
-      is_from_below_ = !shrinks || level.vertices > vertices_ / beta;
-    } else {
-      is_from_below_ = !shrinks && level.neighbours > unexplored_ / alpha;
-    }
-  }
-
- private:
-  std::int64_t vertices_, unexplored_;  // the latter counts edges; those of the root among them
-  std::int64_t last_ = 0;
-  bool is_from_below_ = false;
-};
 
 // What a level has reached, on all ranks.
 struct Frontier {
@@ -73,7 +46,7 @@ class PackedSearch : public Search {
 
   int run(Vertex root, Exchange& exchange, MessageTimes* times) override {
     begin(root);
-    Direction direction(graph_);
+    Direction direction(graph_.partition.vertices(), graph_.directed_edges);
     for (int levels = 0;; ++levels) {
       const std::size_t next = 1 - turn_;
       frontiers_[next].reached[graph_.rank] = search_level(direction.is_from_below(), next);

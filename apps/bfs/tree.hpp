@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "bfs/direction.hpp"
 #include "bfs/graph/graph.hpp"
 
 namespace tca::bfs {
@@ -21,11 +22,6 @@ void for_each_vertex(std::span<const std::uint64_t> bits, const Act& act) {
     for (std::uint64_t left = bits[word]; left != 0; left &= left - 1)
       act(static_cast<Vertex>(word * Partition::in_word + static_cast<std::size_t>(std::countr_zero(left))));
 }
-
-// Vertices that a level has reached, and how many neighbours they have together.
-struct Reached {
-  std::int64_t vertices = 0, neighbours = 0;
-};
 
 class Tree {
  public:

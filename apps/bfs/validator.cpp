@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 namespace tca::bfs {
@@ -17,8 +18,6 @@ std::string at_level(Vertex vertex, std::int32_t level) {
   return level < 0 ? fmt::format("{} is not in the tree", vertex)
                    : fmt::format("{} is at level {}", vertex, level);
 }
-
-std::uint64_t either(std::uint64_t a, std::uint64_t b) { return a | b; }
 
 }  // namespace
 
@@ -47,16 +46,19 @@ Validator::Validator(World& world, const Partition& partition, std::span<const E
     : world_(world),
       partition_(partition),
       edges_(edges),
-      parents_(world, "PARENTS", partition.each()),
-      joined_(world, "JOINED", partition.all_words(), Operation<std::uint64_t>(either)),
+      gather_parents_(world, "PARENTS", partition.each()),
+      gather_joined_(world, "JOINED", partition.all_words()),
+      parents_(static_cast<std::size_t>(partition.room())),
+      joined_(static_cast<std::size_t>(partition.all_words())),
       levels_(static_cast<std::size_t>(partition.room())) {}
 
 std::int32_t Validator::level(Vertex vertex) const { return levels_[static_cast<std::size_t>(vertex)]; }
 
 std::optional<Fault> Validator::check(Vertex root, std::span<const Vertex> parents,
                                       std::int64_t edges_counted) {
-  std::ranges::copy(parents, parents_.to().data() + partition_.first(world_.rank()));
-  parents_.run();
+  gather_parents_.to().write(partition_.first(world_.rank()), parents);
+  gather_parents_.run();
+  gather_parents_.to().read(0, parents_);
   if (auto wrong = find_levels(root)) return wrong;  // on every rank: all have all parents
   if (auto wrong = check_list(edges_counted)) return wrong;
   return check_parents(root);
@@ -100,14 +102,14 @@ std::optional<Fault> Validator::check_listed(const Edge& edge) const {
 }
 
 void Validator::mark_if_joined(Vertex vertex, Vertex other) {
-  if (parent(vertex) == other) joined_.from()[word_of(vertex)] |= bit_of(vertex);
+  if (parent(vertex) == other) joined_[word_of(vertex)] |= bit_of(vertex);
 }
 
 // Goes through the list, of which every rank has a part.
 std::optional<Fault> Validator::check_list(std::int64_t edges_counted) {
   std::optional<Fault> wrong;
   std::int64_t own = 0;
-  std::ranges::fill(joined_.from().elements(), 0);
+  std::ranges::fill(joined_, 0);
   for (const Edge& edge : edges_) {
     if (!wrong) wrong = check_listed(edge);
     mark_if_joined(edge.from, edge.to);
@@ -127,11 +129,23 @@ std::optional<Fault> Validator::check_list(std::int64_t edges_counted) {
                .expected = edges};
 }
 
+// Adds what other ranks have found in their parts of the list.
+void Validator::join_all() {
+  const std::int64_t words = partition_.all_words();
+  gather_joined_.to().write(world_.rank() * words, joined_);
+  gather_joined_.run();
+  std::vector<std::uint64_t> other(joined_.size());
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    gather_joined_.to().read(rank * words, other);
+    std::ranges::transform(joined_, other, joined_.begin(), std::bit_or<>());
+  }
+}
+
 std::optional<Fault> Validator::check_parents(Vertex root) {
-  joined_.run();
+  join_all();
   for (std::int64_t vertex = 0; vertex < partition_.vertices(); ++vertex) {
     const auto one = static_cast<Vertex>(vertex);
-    const bool is_joined = (joined_.to()[word_of(one)] & bit_of(one)) != 0;
+    const bool is_joined = (joined_[word_of(one)] & bit_of(one)) != 0;
     if (level(one) != no_level && one != root && !is_joined) return fault(Rule::parents, one, parent(one));
   }
   return {};

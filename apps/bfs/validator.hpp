@@ -52,18 +52,21 @@ class Validator {
   std::optional<Fault> check_listed(const Edge& edge) const;
   std::optional<Fault> check_list(std::int64_t edges_counted);
   std::optional<Fault> check_parents(Vertex root);
+  void join_all();
   void mark_if_joined(Vertex vertex, Vertex other);
   std::optional<Fault> first_of_all(const std::optional<Fault>& own);
   Fault fault(Rule rule, Vertex from, Vertex to) const;
 
-  Vertex parent(Vertex vertex) const { return parents_.to()[vertex]; }
+  Vertex parent(Vertex vertex) const { return parents_[static_cast<std::size_t>(vertex)]; }
   std::int32_t level(Vertex vertex) const;
 
   World& world_;
   Partition partition_;
   std::span<const Edge> edges_;
-  AllGather<Vertex> parents_;         // of all vertices
-  AllReduce<std::uint64_t> joined_;   // a bitmap: an edge of the list joins the vertex and its parent
+  AllGather<Vertex> gather_parents_;  // in windows, which may be on GPUs
+  AllGather<std::uint64_t> gather_joined_;
+  std::vector<Vertex> parents_;        // of all vertices
+  std::vector<std::uint64_t> joined_;  // a bitmap: an edge of the list joins the vertex and its parent
   std::vector<std::int32_t> levels_;  // of all vertices
 };
 

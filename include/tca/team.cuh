@@ -260,7 +260,12 @@ class GridTeam {
   /// after.
   __device__ bool barrier() {
     __shared__ device::Word nothing;  // its value is of no matter
-    return combine(&nothing, 1, Max(), true);
+    return barrier(&nothing, 1, Max());
+  }
+  /// The same, and combines values as `allreduce` does.
+  template <class T, class Op>
+  __device__ bool barrier(T* values, device::Word count, Op op) {
+    return combine(values, count, op, true);
   }
 
  private:

@@ -131,6 +131,7 @@ class BfsTest(CommandTest):
             ("--compare: there is no MPI on a modelled machine", ("--fabric", "sim", "--compare")),
             ("--channel TREE=shm/staged: there is no message TREE here; there is OUT", ("--channel", "TREE=shm/staged")),
             ("--sweep-channels: a lone rank sends nothing", ("--ranks", "1", "--sweep-channels")),
+            ("--start kernel needs --fabric cuda", ("--start", "kernel")),
             ("/proc/nowhere/out: cannot be written: No such file", ("--json", "/proc/nowhere/out")),
         ):
             with self.subTest(arguments=arguments):

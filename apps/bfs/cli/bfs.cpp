@@ -7,6 +7,7 @@
 
 #include "bfs/cli/report.hpp"
 #include "bfs/cli/solve.hpp"
+#include "bfs/gpu/layout.hpp"
 #include "bfs/graph/graph.hpp"
 #include "bfs/graph/partition.hpp"
 #include "bfs/problem.hpp"
@@ -20,10 +21,21 @@
 namespace tca::tool {
 namespace {
 
+void check_gpu_options(const BfsOptions& options) {
+  if (options.style != "packed")
+    refuse("--messages {} is for hosts and sim; with --fabric {} a level has one message (packed)",
+           options.style, options.fabric);
+  if (!options.channels.empty())
+    refuse("--channel is for hosts and sim, not for --fabric {}", options.fabric);
+  if (options.scale > bfs::largest_scale_on_gpus)
+    refuse("--scale {}: GPUs search up to scale {}", options.scale, bfs::largest_scale_on_gpus);
+}
+
 // Refuses everything that can be wrong, once, before any rank begins.
 void check_search_job(const BfsOptions& options, int ranks) {
-  if (on_gpus(options))
-    refuse("--fabric {}: BFS searches on hosts; choose shm, mpi, shm+mpi or sim", options.fabric);
+  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+    refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
+  if (on_gpus(options)) check_gpu_options(options);
   const bfs::Problem problem{.scale = options.scale};
   const bfs::Partition partition(problem, ranks);  // refuses too many ranks
   check_messages(options, bfs_messages(options.style), ranks);
@@ -57,7 +69,8 @@ void add_bfs(Subcommands& tca) {
                           "tca bfs --ranks 2 --scale 15 --validate\n"
                           "tca bfs --ranks 4 --scale 12 --messages paper\n"
                           "tca bfs --ranks 2 --scale 18 --compare\n"
-                          "tca bfs --ranks 2 --messages paper --sweep-channels --plot channels.svg",
+                          "tca bfs --ranks 2 --messages paper --sweep-channels --plot channels.svg\n"
+                          "tca bfs --fabric cuda --ranks 2 --scale 20 --validate",
                           [options] { return bfs_command(*options); });
   add_rank_options(app, *options);
   app.add_option("--scale", options->scale, "Binary logarithm of the number of vertices")
@@ -70,12 +83,17 @@ void add_bfs(Subcommands& tca) {
          "end the tree, searching from below only (paper)")
       ->check(one_of({"packed", "paper"}))
       ->capture_default_str();
+  app.add_option("--start", options->start,
+                 "What starts the levels of a search on GPUs: the host, a CUDA graph, or one kernel for all of "
+                 "them; auto is the kernel where kernels reach every rank, else the graph")
+      ->check(one_of({"auto", "host", "graph", "kernel"}))
+      ->capture_default_str();
   app.add_option("--roots", options->roots,
                  "Number of searches, each from another vertex, with --compare each way")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
   app.add_flag("--validate", options->validate, "Check every search by the rules of the benchmark");
-  app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
+  app.add_flag("--compare", options->compare, "Measure the same over MPI (on GPUs over NCCL, by a graph) too, in the same job");
   add_message_options(app, *options);
   add_json_option(app, *options);
   add_sweep_options(app, *options);

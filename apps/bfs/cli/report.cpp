@@ -17,6 +17,11 @@ std::string describe_style(const BfsReport& report) {
                                   : "from below, with the messages of the PEACH3 paper";
 }
 
+std::string describe_start(const BfsReport& report) {
+  if (report.start == "kernel") return "one kernel a search";
+  return report.start == "graph" ? "a CUDA graph a level" : "the host, kernel by kernel";
+}
+
 std::string describe_levels(const bfs::Result& result) {
   const auto [least, most] = std::ranges::minmax(result.levels);
   return least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
@@ -66,7 +71,9 @@ void print_head(const BfsReport& report) {
   const bfs::Problem& problem = report.problem;
   fmt::print("BFS of scale {}: {} vertices, {} edges, {} rank{}, {}\n", problem.scale, problem.vertices(),
              problem.edges(), report.job.ranks, report.job.ranks == 1 ? "" : "s", describe_style(report));
-  print_job(report.job, is_compared(report) ? report.mpi : "");
+  if (!report.gpus.empty())
+    fmt::print("GPUs      {}\nstarted   by {}\n", report.gpus, describe_start(report));
+  print_job(report.job, is_compared(report) && report.peer.name == "MPI" ? report.peer.version : "");
   fmt::print("graph     {} vertices have neighbours", report.connected);
   if (report.job.model.empty())  // a modelled machine is not told what they compute
     fmt::print("; generated in {:.3g} s, constructed in {:.3g} s", report.generation_seconds,
@@ -92,19 +99,23 @@ void print(const BfsReport& report, const AppJob& job) {
   print_head(report);
   fmt::print("searches  {}, of {} levels\n", own.samples_us.size(), describe_levels(own));
   fmt::print("answer    {}\n", bfs_answer(own, report.validated));
-  if (is_compared(report)) fmt::print("by MPI    {}\n", bfs_answer(report.results[1], report.validated));
+  const std::string& peer = report.peer.name;
+  if (is_compared(report))
+    fmt::print("by {:<7}{}\n", peer, bfs_answer(report.results[1], report.validated));
   fmt::print("\n{:<10}{:>14}{:>14}{:>14}{:>14}{:>14}\n", "", "search us", "GTEPS", "1st quartile", "median",
              "3rd quartile");
   print_row("OpenTCA", own);
-  if (is_compared(report)) print_row("MPI", report.results[1]);
+  if (is_compared(report)) print_row(peer, report.results[1]);
   fmt::print(
       "The median time of a search, on its slowest rank, and 10^9 traversed edges per second: the harmonic\n"
       "mean of all searches, and quartiles.\n");
+  if (!own.kernel_us.empty())
+    fmt::print("Of the time the kernel takes {:.1f} us; the rest is its launch.\n", median(own.kernel_us));
   if (is_compared(report))
     fmt::print("\nsearching       {}\n",
-               compared("MPI", median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
+               compared(peer, median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
   print_messages(table_of("OpenTCA", own), report.explained, job);
-  if (is_compared(report)) print_messages(table_of("MPI", report.results[1]));
+  if (is_compared(report)) print_messages(table_of(peer, report.results[1]));
   if (!report.channels.empty()) print(sweep_of(report));
   print_crowding(report.job);
 }
@@ -115,12 +126,15 @@ Record record_of(const BfsReport& report, const bfs::Result& result) {
   Record record{.bench = "graph500_bfs",
                 .fabric = report.job.fabric,
                 .protocol = protocols_in(joined(report.explained)),
+                .start = report.start,
                 .layout = report.style,
                 .ranks = report.job.ranks,
                 .n = report.problem.vertices(),
                 .bytes = bytes_sent(result, report.job.ranks),
                 .samples_us = result.samples_us,
-                .model = report.job.model};
+                .gpus = report.gpus,
+                .model = report.job.model,
+                .libraries = report.libraries};
   const std::vector<double> teps = result.teps();
   record.extra = {{"scale", report.problem.scale},
                   {"edge_factor", report.problem.edge_factor},
@@ -131,6 +145,7 @@ Record record_of(const BfsReport& report, const bfs::Result& result) {
                   {"teps_median", rounded(quantile(teps, 0.5))},
                   {"teps_third_quartile", rounded(quantile(teps, 0.75))},
                   {"messages", json_of(result.messages)}};
+  if (!result.kernel_us.empty()) record.extra["kernel_us"] = rounded(median(result.kernel_us));
   if (report.job.model.empty()) {
     record.extra["generation_seconds"] = rounded(report.generation_seconds);
     record.extra["construction_seconds"] = rounded(report.construction_seconds);
@@ -141,12 +156,18 @@ Record record_of(const BfsReport& report, const bfs::Result& result) {
   return record;
 }
 
-std::string line_by_mpi(const BfsReport& report) {
+std::string line_of_peer(const BfsReport& report) {
   Record record = record_of(report, report.results[1]);
-  record.fabric = "mpi";
-  record.protocol = "persistent";
-  record.peer = "mpi";
-  record.mpi_version = report.mpi;
+  const bool mpi = report.peer.name == "MPI";
+  record.fabric = mpi ? "mpi" : "nccl";
+  record.protocol = mpi ? "persistent" : "collectives";
+  record.peer = record.fabric;
+  if (mpi) {
+    record.mpi_version = report.peer.version;
+  } else {
+    record.start = "graph";
+    record.libraries["nccl"] = report.peer.version;
+  }
   add_ratio("ratio", ratio(report), record);
   return record.line();
 }
@@ -166,7 +187,7 @@ void keep(const BfsReport& report, const AppJob& job) {
     record.extra["messages"] = json_of(report.results.front().messages, report.explained);
     lines.push_back(record.line());
   }
-  if (is_compared(report)) lines.push_back(line_by_mpi(report));
+  if (is_compared(report)) lines.push_back(line_of_peer(report));
   keep_lines(job, lines);
 }
 

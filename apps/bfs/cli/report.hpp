@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@
 
 namespace tca::tool {
 
+// The library measured beside OpenTCA, if any.
+struct BfsPeer {
+  std::string name = "MPI";  // or "NCCL"
+  std::string version = {};
+};
+
 struct BfsReport {
   bfs::Problem problem;
   std::string style;       // of the messages: "packed" or "paper"
@@ -21,8 +28,11 @@ struct BfsReport {
   std::int64_t connected = 0;  // vertices that have neighbours
   JobReport job = {};
   std::vector<ExplainedMessage> explained = {};
-  std::string mpi = {};                    // the library's version
-  std::vector<bfs::Result> results{};      // OpenTCA's, and MPI's or those of the combinations of channels
+  std::string gpus = {};                                                // as Record::gpus; empty on hosts
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
+  std::string start = "host";
+  BfsPeer peer = {};
+  std::vector<bfs::Result> results{};  // OpenTCA's, and the peer's or those of the combinations of channels
   std::vector<apps::Channels> channels{};  // these combinations
 
   // Whether no search was found to be wrong.

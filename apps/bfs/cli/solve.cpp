@@ -1,5 +1,7 @@
 #include "bfs/cli/solve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -16,8 +18,17 @@
 #include "bfs/messages/exchange.hpp"
 #include "bfs/search.hpp"
 #include "bfs/validator.hpp"
+#include "bfs/way.hpp"
+#include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
 #include "shared/mpi_session.hpp"
+#ifdef OPENTCA_BFS_ON_GPUS
+#include "bfs/gpu/exchange.hpp"
+#include "bfs/gpu/graph.hpp"
+#include "bfs/gpu/way.hpp"
+#include "gpu/machine.hpp"
+#include "shared/nccl_communicator.hpp"
+#endif
 
 namespace tca::tool {
 namespace {
@@ -57,6 +68,101 @@ std::vector<apps::Channels> all_combinations(World& world, std::span<const bfs::
   return combinations(world, swept, forced);
 }
 
+// What searching on hosts and searching on GPUs have in common.
+struct Job {
+  World& world;
+  const BfsOptions& options;
+  const bfs::Problem& problem;
+  const bfs::Progress& progress;
+};
+
+// The list of edges, and the graph made of it.
+struct Made {
+  std::vector<bfs::Edge> edges;
+  bfs::Graph graph;
+};
+
+// Collective.
+Made make(const Job& job, BfsReport& report) {
+  World& world = job.world;
+  const bfs::Partition partition(job.problem, world.size());
+  const auto numbers = bfs::edges_of(job.problem, world.rank(), world.size());
+  auto edges = timed(world, report.generation_seconds,
+                     [&] { return bfs::make_edges(job.problem, numbers, job.progress); });
+  auto graph = timed(world, report.construction_seconds,
+                     [&] { return bfs::make_graph(world, partition, edges, job.progress); });
+  report.connected = count(graph.connected);
+  return {std::move(edges), std::move(graph)};
+}
+
+// Collective.
+void measure(const Job& job, const Made& made, std::span<bfs::Way* const> ways, BfsReport& report) {
+  std::optional<bfs::Validator> validator;
+  if (job.options.validate) validator.emplace(job.world, made.graph.partition, made.edges);
+  const std::vector<bfs::Vertex> roots = bfs::sample_roots(job.problem, made.graph, job.options.roots);
+  report.results = bfs::measure(job.world, made.graph, ways, roots, validator ? &*validator : nullptr,
+                                job.progress);
+}
+
+std::vector<bfs::Way*> pointers(const std::vector<std::unique_ptr<bfs::Way>>& ways) {
+  std::vector<bfs::Way*> all;
+  for (const auto& way : ways) all.push_back(way.get());
+  return all;
+}
+
+void search_on_hosts(const Job& job, BfsReport& report) {
+  auto& [world, options, problem, progress] = job;
+  const Made made = make(job, report);
+  const auto style = options.style == "packed" ? bfs::Style::packed : bfs::Style::paper;
+  const auto search = bfs::make_search(world, made.graph, style);
+  const apps::Channels forced(options.channels, bfs_messages(options.style));
+  if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
+  std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
+  exchanges.push_back(bfs::direct_exchange(world, search->sendings(), forced));
+  report.explained = explain(world, *exchanges.front());
+  for (const apps::Channels& channels : report.channels)
+    exchanges.push_back(bfs::direct_exchange(world, search->sendings(), channels));
+  if (options.compare)
+    if (auto mpi = bfs::mpi_exchange(world, search->sendings())) exchanges.push_back(std::move(mpi));
+  std::vector<std::unique_ptr<bfs::Way>> ways;
+  for (const auto& exchange : exchanges) ways.push_back(bfs::host_way(world, *search, *exchange));
+  report.peer = {"MPI", apps::mpi_version()};
+  measure(job, made, pointers(ways), report);
+}
+
+#ifdef OPENTCA_BFS_ON_GPUS
+// NCCL's levels are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
+void search_on_gpus(const Job& job, BfsReport& report) {
+  auto& [world, options, problem, progress] = job;
+  bfs::check_gpus(world, problem);
+  const Made made = make(job, report);
+  const bfs::GpuGraph graph(world, made.graph);
+  bfs::Start start = bfs::start_named(options.start);
+  if (start == bfs::Start::automatic) start = bfs::chosen_start(world);
+  std::vector<std::unique_ptr<bfs::Way>> ways;
+  auto own = start == bfs::Start::kernel ? bfs::kernel_way(world, graph)
+                                         : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start);
+  report.explained = {{"OUT", own->explain()}};
+  ways.push_back(std::move(own));
+  if (options.compare) {
+    if (auto nccl = bfs::step_way(world, graph, bfs::nccl_exchange, bfs::Start::graph))
+      ways.push_back(std::move(nccl));
+    else if (world.rank() == 0)
+      fmt::print(stderr, "tca bfs: built without NCCL, so there is nothing to compare with\n");
+  }
+  const bench::gpu::Machine machine = bench::gpu::machine(world);
+  report.gpus = machine.describe();
+  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  report.start = bfs::name_of(start);
+  report.peer = {"NCCL", apps::nccl_version()};
+  measure(job, made, pointers(ways), report);
+}
+#else
+void search_on_gpus(const Job& job, BfsReport&) {
+  refuse("--fabric {}: this tca was built without CUDA", job.options.fabric);
+}
+#endif
+
 }  // namespace
 
 std::vector<std::string_view> bfs_messages(const std::string& style) {
@@ -68,38 +174,16 @@ std::vector<std::string_view> bfs_messages(const std::string& style) {
 
 BfsReport solve_bfs(World& world, const BfsOptions& options) {
   const bfs::Problem problem{.scale = options.scale};
-  const bfs::Partition partition(problem, world.size());
   Bars bars;
   const bfs::Progress progress = bars.shown_by(world.rank());
   BfsReport report{.problem = problem, .style = options.style, .validated = options.validate};
-  const auto numbers = bfs::edges_of(problem, world.rank(), world.size());
-  const auto edges =
-      timed(world, report.generation_seconds, [&] { return bfs::make_edges(problem, numbers, progress); });
-  const auto graph = timed(world, report.construction_seconds,
-                           [&] { return bfs::make_graph(world, partition, edges, progress); });
-
-  const auto style = options.style == "packed" ? bfs::Style::packed : bfs::Style::paper;
-  const auto search = bfs::make_search(world, graph, style);
-  const apps::Channels forced(options.channels, bfs_messages(options.style));
-  if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
-  std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
-  exchanges.push_back(bfs::direct_exchange(world, search->sendings(), forced));
-  report.explained = explain(world, *exchanges.front());
-  for (const apps::Channels& channels : report.channels)
-    exchanges.push_back(bfs::direct_exchange(world, search->sendings(), channels));
-  if (options.compare)
-    if (auto mpi = bfs::mpi_exchange(world, search->sendings())) exchanges.push_back(std::move(mpi));
-  std::vector<bfs::Exchange*> ways;
-  for (const auto& exchange : exchanges) ways.push_back(exchange.get());
-  std::optional<bfs::Validator> validator;
-  if (options.validate) validator.emplace(world, partition, edges);
-  const std::vector<bfs::Vertex> roots = bfs::sample_roots(problem, graph, options.roots);
-
-  report.connected = count(graph.connected);
   report.job = describe_job(world, options);
-  report.mpi = apps::mpi_version();
-  report.results =
-      bfs::measure(world, graph, *search, ways, roots, validator ? &*validator : nullptr, progress);
+  const Job job{world, options, problem, progress};
+  if (on_gpus(options)) {
+    search_on_gpus(job, report);
+  } else {
+    search_on_hosts(job, report);
+  }
   return report;
 }
 

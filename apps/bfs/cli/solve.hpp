@@ -15,6 +15,7 @@ namespace tca::tool {
 struct BfsOptions : AppJob {
   int scale = 15;
   std::string style = "packed";
+  std::string start = "auto";  // on GPUs
   int roots = 64;
   bool validate = false;
 };

@@ -17,6 +17,8 @@ class Packets {
       : partition_(partition),
         capacity_(capacity(world.size())),
         exchange_(world, "EDGES", capacity_ + 1),
+        out_(exchange_.from().size()),
+        in_(exchange_.to().size()),
         filled_(static_cast<std::size_t>(world.size())) {}
 
   // Returns whether both ends found room.
@@ -32,12 +34,14 @@ class Packets {
   // Collective. Appends what came to `received`; returns whether anybody has more.
   bool exchange(bool has_more, std::vector<Edge>& received) {
     for (std::size_t rank = 0; rank < filled_.size(); ++rank)
-      exchange_.from()[rank * slot()] = {static_cast<Vertex>(filled_[rank]), has_more ? 1 : 0};
+      out_[rank * slot()] = {static_cast<Vertex>(filled_[rank]), has_more ? 1 : 0};
+    exchange_.from().write(0, out_);
     exchange_.run();
+    exchange_.to().read(0, in_);
     std::ranges::fill(filled_, 0);
     bool anybody = false;
     for (std::size_t rank = 0; rank < filled_.size(); ++rank) {
-      const Edge* const packet = exchange_.to().data() + rank * slot();
+      const Edge* const packet = in_.data() + rank * slot();
       received.insert(received.end(), packet + 1, packet + 1 + packet->from);
       anybody = anybody || packet->to != 0;
     }
@@ -50,12 +54,13 @@ class Packets {
   std::size_t slot() const { return static_cast<std::size_t>(capacity_) + 1; }
 
   void put(std::size_t rank, const Edge& edge) {
-    exchange_.from()[rank * slot() + 1 + static_cast<std::size_t>(filled_[rank]++)] = edge;
+    out_[rank * slot() + 1 + static_cast<std::size_t>(filled_[rank]++)] = edge;
   }
 
   const Partition& partition_;
   std::int64_t capacity_;
   AllToAll<Edge> exchange_;
+  std::vector<Edge> out_, in_;  // its windows' elements, which may be on GPUs
   std::vector<std::int64_t> filled_;
 };
 

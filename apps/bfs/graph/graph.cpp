@@ -58,13 +58,14 @@ Lists neighbours_of(const std::vector<Edge>& directed, std::int64_t first, std::
 }
 
 // Collective. Returns how many neighbours every vertex has.
-AllGather<std::int32_t> gather_degrees(World& world, const Partition& partition, const Lists& neighbours) {
+std::vector<std::int32_t> gather_degrees(World& world, const Partition& partition, const Lists& neighbours) {
   AllGather<std::int32_t> gather(world, "DEGREES", partition.each());
-  std::int32_t* const own = gather.to().data() + partition.first(world.rank());
-  for (std::int64_t i = 0; i < partition.each(); ++i)
-    own[i] = static_cast<std::int32_t>(neighbours.of(static_cast<std::size_t>(i)).size());
+  std::vector<std::int32_t> own(static_cast<std::size_t>(partition.each())), all(gather.to().size());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<std::int32_t>(neighbours.of(i).size());
+  gather.to().write(partition.first(world.rank()), own);
   gather.run();
-  return gather;
+  gather.to().read(0, all);
+  return all;
 }
 
 void order_by_degree(Lists& lists, std::span<const std::int32_t> degrees, const Progress& progress) {
@@ -114,8 +115,7 @@ Graph make_graph(World& world, const Partition& partition, std::span<const Edge>
               .connected = {},
               .directed_edges = 0};
   directed = {};
-  const AllGather<std::int32_t> gathered = gather_degrees(world, partition, graph.neighbours);
-  const std::span<const std::int32_t> degrees = gathered.to().elements();
+  const std::vector<std::int32_t> degrees = gather_degrees(world, partition, graph.neighbours);
   order_by_degree(graph.neighbours, degrees, progress);
   graph.own_neighbours = reversed(graph.neighbours, degrees.size());
   graph.connected = where_not_zero(degrees);

@@ -16,6 +16,8 @@ void add_block(Chain& chain, const Sending& sending, int rank, int target) {
   }
 }
 
+}  // namespace
+
 Chain make_chain(World& world, const Sending& sending, const apps::Channels& channels) {
   const int own = world.rank();
   // Where sendings take turns, a rank that sends the one has read the other, and every rank both sends and
@@ -30,6 +32,8 @@ Chain make_chain(World& world, const Sending& sending, const apps::Channels& cha
   chain.commit();
   return chain;
 }
+
+namespace {
 
 class DirectExchange : public Exchange {
  public:

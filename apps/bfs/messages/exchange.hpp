@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/channels.hpp"
+#include "tca/chain.hpp"
 #include "tca/raw.hpp"
 #include "tca/world.hpp"
 
@@ -51,7 +52,9 @@ class Exchange {
   virtual std::string explain(Message message) const = 0;  // how it travels, a line for each put
 };
 
-// Collective. Throws Error{refused} where a channel does not reach those that a message goes to.
+// Both are collective, and throw Error{refused} where a channel does not reach those that a message goes to.
+// A chain that sends one of the sendings, and an exchange that sends them all:
+Chain make_chain(World& world, const Sending& sending, const apps::Channels& channels = {});
 std::unique_ptr<Exchange> direct_exchange(World& world, std::span<const Sending> sendings,
                                           const apps::Channels& channels = {});
 

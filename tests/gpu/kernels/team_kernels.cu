@@ -26,7 +26,9 @@ __global__ void grid_sums_kernel(const __grid_constant__ DeviceTeam team, unsign
     if (threadIdx.x == 0) now[blockIdx.x] = step;
     for (unsigned v = threadIdx.x; v < count; v += blockDim.x)
       mine[v] = share_of(all.rank(), blockIdx.x, v, step);
-    good = step % 10 == 0 ? all.allreduce(mine, count, Max()) : all.allreduce_sum(mine, count);
+    good = step % 10 == 0   ? all.allreduce(mine, count, Max())
+           : step % 10 == 5 ? all.barrier(mine, count, Sum())
+                            : all.allreduce_sum(mine, count);
     for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
       if (*static_cast<volatile unsigned*>(now + b) != step) atomicAdd(wrong, 1u);
     for (unsigned v = threadIdx.x; v < count; v += blockDim.x) {

@@ -204,10 +204,11 @@ TEST(BfsMeasure, CountsWhatTheBenchmarkCounts) {
     const Graph graph = make_graph(world, partition, edges);
     const auto search = make_search(world, graph, Style::paper);
     const auto exchange = direct_exchange(world, search->sendings());
-    Exchange* const only = exchange.get();
+    const auto way = host_way(world, *search, *exchange);
+    Way* const only = way.get();
     Validator validator(world, partition, edges);
     const std::vector<Vertex> roots = sample_roots(problem, graph, 5);
-    const Result result = measure(world, graph, *search, {&only, 1}, roots, &validator)[0];
+    const Result result = measure(world, graph, {&only, 1}, roots, &validator)[0];
     EXPECT_EQ(result.failures, 0U);
     ASSERT_EQ(result.samples_us.size(), 5U);
     double inverses = 0;

@@ -1,0 +1,35 @@
+// The exchange on GPUs by OpenTCA: a chain for each sending.
+#include <vector>
+
+#include "bfs/gpu/exchange.hpp"
+#include "tca/chain.hpp"
+
+namespace tca::bfs {
+
+namespace {
+
+class DirectGpuExchange : public GpuExchange {
+ public:
+  DirectGpuExchange(World& world, std::span<const Sending> sendings) {
+    if (world.size() == 1) return;
+    for (const Sending& sending : sendings) chains_.push_back(make_chain(world, sending));
+  }
+
+  void send(std::size_t which, Stream stream) override {
+    if (!chains_.empty()) chains_[which].run(stream);
+  }
+
+  // Chains that take turns differ in their arrays only.
+  std::string explain() const override { return chains_.empty() ? "" : chains_.front().explain(); }
+
+ private:
+  std::vector<Chain> chains_;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings) {
+  return std::make_unique<DirectGpuExchange>(world, sendings);
+}
+
+}  // namespace tca::bfs

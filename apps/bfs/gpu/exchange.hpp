@@ -1,0 +1,30 @@
+// The message of a level on GPUs. OpenTCA and NCCL send the same, so that the two can be compared in one job.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "bfs/messages/exchange.hpp"
+#include "tca/stream.hpp"
+#include "tca/world.hpp"
+
+namespace tca::bfs {
+
+class GpuExchange {
+ public:
+  virtual ~GpuExchange() = default;
+
+  // Collective; ordered on a stream. Sends one of the sendings, by its position.
+  virtual void send(std::size_t which, Stream stream) = 0;
+
+  virtual std::string explain() const = 0;  // how it travels, a line for each put
+};
+
+// Both are collective, and are for sendings to all ranks.
+using MakeExchange = std::unique_ptr<GpuExchange>(World& world, std::span<const Sending> sendings);
+std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings);
+// Returns null when this was built without NCCL.
+std::unique_ptr<GpuExchange> nccl_exchange(World& world, std::span<const Sending> sendings);
+
+}  // namespace tca::bfs

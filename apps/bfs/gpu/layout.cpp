@@ -1,0 +1,67 @@
+#include "bfs/gpu/layout.hpp"
+
+#include <algorithm>
+
+namespace tca::bfs {
+
+namespace {
+
+std::vector<Word> narrow(const std::vector<std::int64_t>& begin) {
+  std::vector<Word> narrowed(begin.size());
+  std::ranges::transform(begin, narrowed.begin(), [](std::int64_t at) { return static_cast<Word>(at); });
+  return narrowed;
+}
+
+std::vector<ListPart> parts_of_long_lists(const std::vector<Word>& begin) {
+  std::vector<ListPart> parts;
+  for (std::size_t list = 0; list + 1 < begin.size(); ++list) {
+    if (begin[list + 1] - begin[list] <= longest_list) continue;
+    for (Word first = begin[list]; first < begin[list + 1]; first += longest_list)
+      parts.push_back(
+          {static_cast<Vertex>(list), first, std::min(longest_list, begin[list + 1] - first)});
+  }
+  return parts;
+}
+
+std::vector<Word> inverted(std::span<const std::uint64_t> bits) {
+  std::vector<Word> words;
+  words.reserve(2 * bits.size());
+  for (const std::uint64_t word : bits) {
+    words.push_back(static_cast<Word>(~word));
+    words.push_back(static_cast<Word>(~word >> 32));
+  }
+  return words;
+}
+
+}  // namespace
+
+Layout lay_out(const Graph& graph) {
+  Layout layout{.begin = narrow(graph.neighbours.begin),
+                .own_begin = narrow(graph.own_neighbours.begin),
+                .parts = {},
+                .without = inverted(graph.own_connected())};
+  layout.parts = parts_of_long_lists(layout.own_begin);
+  return layout;
+}
+
+GridSize grid_size(Word own_words, unsigned most_blocks) {
+  constexpr unsigned few_warps = 8, most_warps = 32;
+  const unsigned blocks = (own_words + few_warps - 1) / few_warps;
+  if (blocks <= most_blocks) return {blocks, few_warps * in_gpu_word};
+  return {most_blocks, most_warps * in_gpu_word};
+}
+
+double bytes_on_gpu(const Problem& problem, int ranks) {
+  const auto vertices = static_cast<double>(problem.vertices()), edges = static_cast<double>(problem.edges());
+  // Labels are random, so parts are alike; but not quite.
+  constexpr double uneven = 1.05;
+  // Both kinds of neighbours with parts of the longest lists, of which every other is full at least.
+  const double of_edges = 2 * (2 * sizeof(Vertex) + 2.0 * sizeof(ListPart) / longest_list);
+  // Where own lists begin; parents and what has been reached, of two searches.
+  const double of_own = sizeof(Word) + 2 * (sizeof(Vertex) + 1.0 / 8);
+  // Where all others begin; three frontiers; and to validate, parents and bitmaps of all ranks.
+  const double of_all = sizeof(Word) + 3.0 / 8 + sizeof(Vertex) + ranks / 8.0;
+  return uneven * edges * of_edges / ranks + vertices * (of_own / ranks + of_all);
+}
+
+}  // namespace tca::bfs

@@ -1,0 +1,35 @@
+// A way of searching. Several take turns on the same graph when they are compared.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bfs/search.hpp"
+#include "shared/message_cost.hpp"
+
+namespace tca::bfs {
+
+class Way {
+ public:
+  virtual ~Way() = default;
+
+  // Collective. Finds all that can be reached from the root, and returns how many levels there are below it.
+  virtual int run(Vertex root) = 0;
+
+  // The result of the last run: for each own vertex its parent, or `nowhere`. Valid until the next one.
+  virtual std::span<const Vertex> parents() = 0;
+
+  // The time that the last run took by a clock of the way's own, in microseconds: a kernel's without its
+  // launch. 0 where there is none.
+  virtual double kernel_us() const { return 0; }
+
+  // Collective. Searches from each root once more, in which each message is timed. Nothing is known of
+  // messages that kernels send.
+  virtual std::vector<apps::MessageCost> time_messages(std::span<const Vertex>) { return {}; }
+};
+
+// On hosts. All outlive the way.
+std::unique_ptr<Way> host_way(World& world, Search& search, Exchange& exchange);
+
+}  // namespace tca::bfs
