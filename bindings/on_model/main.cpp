@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,17 @@
 
 namespace {
 
+// A program for a machine's network goes over that one, even where MPI would be faster.
+void choose_channel(const tca::on_model::Program& program) {
+  constexpr int unless_set = 0;
+  if (program.names("tcaInit")) setenv("OPENTCA_CHANNEL", "tca", unless_set);
+  if (program.names("ape_open")) setenv("OPENTCA_CHANNEL", "ape", unless_set);
+}
+
 int run(int ranks, const tca::WorldOptions& options, const std::string& path,
         const std::vector<std::string>& arguments) {
   const tca::on_model::Program program(path);
+  choose_channel(program);
   std::atomic<int> status{0};
   tca::World::run_threads(
       ranks,

@@ -74,6 +74,11 @@ Program::Program(std::string path) : path_(std::move(path)) {
   if (!file) refuse(fmt::format("{}: {}", path_, std::strerror(errno)));
 }
 
+// Among the names of its symbols, each of which ends with a zero.
+bool Program::names(const std::string& function) const {
+  return content_.find('\0' + function + '\0') != std::string::npos;
+}
+
 int Program::run(const std::vector<std::string>& arguments) const {
   const Copy copy(path_, content_);
   const auto main = reinterpret_cast<Main>(copy.find("main"));

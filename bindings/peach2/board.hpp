@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/own_memory.hpp"
 #include "tca-api.h"
 #include "tca/post.hpp"
 #include "tca/world.hpp"
@@ -68,9 +69,9 @@ class Board {
   void give_numbered(int controller, int set, int number);
 
  private:
-  struct Memory {
+  // Memory that the program has, and how many handles of it.
+  struct Named {
     Region region;
-    std::unique_ptr<std::byte[]> host;  // of memory that the world's regions cannot be
     int handles = 0;
   };
   using Chain = std::shared_ptr<tcaDesc>;
@@ -86,8 +87,8 @@ class Board {
   World& world_;
   Notices notices_;
   bool strict_;
-  std::map<std::uintptr_t, Memory> given_;                          // by address
-  std::map<std::pair<std::uintptr_t, std::size_t>, Memory> named_;  // the program's own
+  std::map<std::uintptr_t, bindings::OwnMemory> given_;            // by address
+  std::map<std::pair<std::uintptr_t, std::size_t>, Named> named_;  // the program's own
   std::map<const tcaDesc*, Chain> chains_;
   std::map<const tcaDesc*, std::map<std::pair<int, int>, std::vector<int>>>
       tags_;  // of a chain, by target and slot

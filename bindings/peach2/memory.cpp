@@ -45,20 +45,13 @@ RegionToken token_of(const tcaHandle& handle) {
   return token;
 }
 
-// Where ranks drive devices, a region of the world's own is a device's memory.
 void* Board::allocate(std::size_t bytes, tcaMemoryKind kind) {
+  using Where = bindings::OwnMemory::Where;
   if (kind != tcaMemoryGPU && kind != tcaMemoryCPU)
     misused("{} is no kind of memory", static_cast<int>(kind));
-  const Count count(static_cast<std::int64_t>(bytes));
-  if (kind == tcaMemoryCPU && !world_.device_name().empty()) {
-    auto host = std::make_unique<std::byte[]>(bytes);
-    std::byte* const begin = host.get();
-    given_.emplace(address_of(begin), Memory{Region(world_, begin, count), std::move(host)});
-    return begin;
-  }
-  Region region(world_, count);
-  std::byte* const begin = region.data();
-  given_.emplace(address_of(begin), Memory{std::move(region), nullptr});
+  bindings::OwnMemory memory(world_, bytes, kind == tcaMemoryGPU ? Where::device : Where::host);
+  std::byte* const begin = memory.region().data();
+  given_.emplace(address_of(begin), std::move(memory));
   return begin;
 }
 
@@ -74,17 +67,17 @@ tcaHandle Board::name(void* memory, std::size_t bytes) {
   if (auto above = given_.upper_bound(begin); above != given_.begin()) {
     const auto& [start, given] = *std::prev(above);
     const std::size_t within = begin - start;
-    if (within < given.region.size()) {
-      if (bytes > given.region.size() - within)
+    if (within < given.region().size()) {
+      if (bytes > given.region().size() - within)
         misused("{} bytes from byte {} on end outside of what tcaMalloc gave, {} bytes", bytes, within,
-                given.region.size());
-      return handle_of(given.region, memory, bytes, rank());
+                given.region().size());
+      return handle_of(given.region(), memory, bytes, rank());
     }
   }
   auto found = named_.find({begin, bytes});
   if (found == named_.end()) {
     Region region(world_, memory, static_cast<std::int64_t>(bytes));
-    found = named_.emplace(std::pair(begin, bytes), Memory{std::move(region), nullptr}).first;
+    found = named_.emplace(std::pair(begin, bytes), Named{std::move(region)}).first;
   }
   ++found->second.handles;
   return handle_of(found->second.region, memory, bytes, rank());

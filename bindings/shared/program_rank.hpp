@@ -44,6 +44,10 @@ class ProgramRank {
     const auto found = kept_.find(typeid(State));
     return found == kept_.end() ? nullptr : static_cast<State*>(found->second.get());
   }
+  template <class State>
+  void drop() {
+    kept_.erase(typeid(State));
+  }
 
  private:
   static ProgramRank*& of_thread() {
