@@ -69,7 +69,7 @@ int am_unregister_buf(apelink_t link, am_vaddr_t vaddr, void* memory, size_t byt
 enum { AM_NONBLOCKING = 0, AM_BLOCKING = 1 };
 
 /// Puts `bytes` bytes into a buffer of the rank with an address and a port. Raises an event there, with `data`, and one
-/// here, with `context`, once the source may be overwritten. 1024 puts of a rank to another may wait for their events
+/// here, with `context`, once the source may be overwritten. 100 puts of a rank to another may wait for their events
 /// to be taken.
 int am_put(apelink_t link, ape_net_address_t address, am_portid_t port, uint32_t data, int blocking,
            am_context_t context, const void* from, size_t bytes, am_vaddr_t to);
