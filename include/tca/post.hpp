@@ -202,6 +202,10 @@ class TCA_API Notices {
   [[nodiscard]] bool test(const Notice& notice);
   /// The same for any tag: returns the notice that it has consumed. Of several tags any may come first.
   [[nodiscard]] std::optional<Notice> test_any(int source, int slot);
+  /// Waits for at most `duration` for a notice in a slot, of any source (this rank too) and with any tag, and returns
+  /// the one that it has consumed. Of several any may come first, and sources take turns. Throws Error{rank_lost} once
+  /// every other rank is lost.
+  [[nodiscard]] std::optional<Notice> wait_any_for(int slot, std::chrono::nanoseconds duration);
 
   Notices(Notices&&) noexcept;
   Notices& operator=(Notices&&) noexcept;

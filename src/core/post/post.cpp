@@ -250,7 +250,48 @@ class NoticesState {
     return come ? std::optional(notice) : std::nullopt;
   }
 
+  std::optional<Notice> wait_any_for(int slot, std::chrono::nanoseconds at_most) {
+    Notice notice{0, slot, 0};
+    check(notice);
+    const auto take = [&] {
+      for (int looked = 0; looked < world_->size(); ++looked) {
+        next_source_ = (next_source_ + 1) % world_->size();
+        const std::optional<std::uint32_t> tag = poster_of(next_source_).take_any(next_source_, slot);
+        if (!tag) continue;
+        notice = {next_source_, slot, *tag};
+        return true;
+      }
+      return false;
+    };
+    const bool come =
+        wait_until(*world_, WaitingForAny(*world_, slot), at_most,
+                   "; has a rank raised one? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)", take);
+    return come ? std::optional(notice) : std::nullopt;
+  }
+
  private:
+  // One lost rank is no reason to give up: another may raise the notice.
+  class WaitingForAny final : public control::Wait {
+   public:
+    WaitingForAny(WorldState& world, int slot) : world_(world), slot_(slot) {}
+    std::string what() const override {
+      return fmt::format("a wait for a notice of any rank in slot {}", slot_);
+    }
+    ErrorFields about() const override {
+      ErrorFields about{.rank = world_.rank()};
+      for (int rank = 0; rank < world_.size(); ++rank) {
+        if (rank == world_.rank()) continue;
+        if (!world_.control().lost(rank)) return {.rank = world_.rank()};
+        about.missing.push_back(rank);
+      }
+      return about;
+    }
+
+   private:
+    WorldState& world_;
+    int slot_;
+  };
+
   class Waiting final : public control::Wait {
    public:
     Waiting(const NoticesState& notices, const Notice& notice) : notices_(notices), notice_(notice) {}
@@ -287,6 +328,7 @@ class NoticesState {
   std::shared_ptr<WorldState> world_;
   Posting& posting_;
   base::TestLoop looks_;
+  int next_source_ = 0;  // of those that take turns
 };
 
 }  // namespace core
@@ -345,5 +387,8 @@ bool Notices::wait_for(const Notice& notice, std::chrono::nanoseconds duration) 
 }
 bool Notices::test(const Notice& notice) { return state().test(notice); }
 std::optional<Notice> Notices::test_any(int source, int slot) { return state().test_any(source, slot); }
+std::optional<Notice> Notices::wait_any_for(int slot, std::chrono::nanoseconds duration) {
+  return state().wait_any_for(slot, duration);
+}
 
 }  // namespace tca

@@ -1,9 +1,11 @@
 #include "fabric/sim/poster.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
 #include "fabric/sim/memory.hpp"
 #include "fabric/sim/model.hpp"
 
@@ -219,11 +221,22 @@ class SimPost final : public fabric::PostProgram {
     }
   }
 
-  // The cheapest protocol by the model's own prediction; within a rank all copy alike.
+  // The one that the environment forces. Throws Error{invalid_argument} where it does not lead to the rank.
+  std::size_t forced_to(int rank, std::string_view name) const {
+    const auto& protocols = model_.hardware().protocols();
+    const std::string_view bare = name.starts_with("sim/") ? name.substr(4) : name;
+    for (std::size_t i = 0; i < protocols.size(); ++i)
+      if (protocols[i]->name() == bare && protocols[i]->reaches(rank_, rank)) return i;
+    base::fail(Errc::invalid_argument, "{}={}: on {} no such channel leads to rank {}",
+               base::name_set("OPENTCA_CHANNEL"), name, model_.machine().name, rank);
+  }
+
+  // The cheapest protocol by the model's own prediction, unless one is forced; within a rank all copy alike.
   std::size_t protocol_to(int rank, const ToRank& load) const {
     const auto& protocols = model_.hardware().protocols();
     std::size_t best = model_.signal_protocol(rank_, rank);
     if (rank == rank_ || load.puts.empty()) return best;
+    if (const char* const forced = base::set_variable("OPENTCA_CHANNEL")) return forced_to(rank, forced);
     const auto cost = [&](std::size_t protocol) {
       double us = 0;
       for (const Put& put : load.puts) us += model_.predict_us(protocol, rank_, rank, put.shape);

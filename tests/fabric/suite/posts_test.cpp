@@ -9,6 +9,8 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "messages.hpp"
@@ -150,6 +152,30 @@ TEST_P(FabricTest, NoticesHaveSlotsAndTags) {
       require(!notices.test_any(world.rank(), 255), "a notice too many");
       world.barrier();  // all are taken: the next round has tags of its own
     }
+  });
+}
+
+// A rank that waits for whichever comes first gets each once, its own too.
+TEST_P(FabricTest, NoticesOfAnyRankAreWaitedFor) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    Notices notices(world);
+    Post post(world, "to all");
+    for (int rank = 0; rank < world.size(); ++rank)
+      for (int i = 0; i < 4; ++i) post.notify(rank, 7, static_cast<std::uint32_t>(i));
+    post.run();
+
+    std::set<std::pair<int, std::uint32_t>> come;
+    while (come.size() < 8) {
+      const std::optional<Notice> notice = notices.wait_any_for(7, std::chrono::seconds(20));
+      require(notice && notice->slot == 7, "{} have come", come.size());
+      require(come.emplace(notice->source, notice->tag).second, "{} of {} twice", notice->tag,
+              notice->source);
+    }
+
+    require(!notices.wait_any_for(7, std::chrono::milliseconds(1)), "a notice too many");
+    require(!notices.wait_any_for(8, std::chrono::nanoseconds(0)), "a notice of another slot");
+    world.barrier();
   });
 }
 
