@@ -522,7 +522,7 @@ typedef struct tca_notices tca_notices;
 #define TCA_TOKEN_BYTES 128
 /// Names a region to the ranks of its world: plain bytes, which travel by any means.
 typedef struct tca_token {
-  unsigned char byte[TCA_TOKEN_BYTES];
+  uint8_t byte[TCA_TOKEN_BYTES];
 } tca_token;
 
 /// Makes memory of this rank that others may post into: new and zeroed, or the program's own.
