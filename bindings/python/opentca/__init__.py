@@ -30,10 +30,15 @@ from ._core import (
     Broadcast,
     Chain,
     Collective,
+    CountedArrival,
+    CountedPut,
     Fold,
     Grid,
     Halo,
+    Notices,
+    Post,
     ReduceScatter,
+    Region,
     Remote,
     Window,
     World,
@@ -43,11 +48,12 @@ from ._core import (
     run_threads,
 )
 from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
+from .rounds import Rounds
 
 __all__ = [
-    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "DeviceFailed", "Error", "Fold",
-    "Grid", "Halo", "Incompatible", "InvalidArgument", "OutOfMemory", "RankLost", "ReduceScatter", "Refused", "Remote", "TimedOut",
-    "Window", "World", "errors", "run_threads", "__version__",
+    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "CountedArrival", "CountedPut",
+    "DeviceFailed", "Error", "Fold", "Grid", "Halo", "Incompatible", "InvalidArgument", "Notices", "OutOfMemory", "Post",
+    "RankLost", "ReduceScatter", "Refused", "Region", "Remote", "Rounds", "TimedOut", "Window", "World", "errors", "run_threads", "__version__",
 ]  # fmt: skip
 
 __version__: str = _version

@@ -18,6 +18,18 @@ struct Shape {
   std::array<std::int64_t, max_dims> extents;
 };
 
+std::vector<std::vector<std::int64_t>> gather_shapes(tca::World& world,
+                                                     const std::vector<std::int64_t>& mine) {
+  Shape shape{static_cast<std::int64_t>(mine.size()), {}};
+  std::copy(mine.begin(), mine.end(), shape.extents.begin());
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const Shape& other : world.all_gather(shape))
+    shapes.emplace_back(other.extents.begin(), other.extents.begin() + other.dims);
+  return shapes;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> extents_of(nb::handle shape) {
   std::vector<std::int64_t> extents;
   if (PyIndex_Check(shape.ptr()) != 0) {
@@ -36,18 +48,6 @@ std::vector<std::int64_t> extents_of(nb::handle shape) {
   }
   return extents;
 }
-
-std::vector<std::vector<std::int64_t>> gather_shapes(tca::World& world,
-                                                     const std::vector<std::int64_t>& mine) {
-  Shape shape{static_cast<std::int64_t>(mine.size()), {}};
-  std::copy(mine.begin(), mine.end(), shape.extents.begin());
-  std::vector<std::vector<std::int64_t>> shapes;
-  for (const Shape& other : world.all_gather(shape))
-    shapes.emplace_back(other.extents.begin(), other.extents.begin() + other.dims);
-  return shapes;
-}
-
-}  // namespace
 
 WindowObject::WindowObject(std::shared_ptr<Place> place, tca::raw::Window window, ElementType element,
                            std::vector<std::vector<std::int64_t>> shapes, std::string name,
@@ -88,24 +88,28 @@ void WindowObject::release() {
   if (--exports_ == 0 && closed_) window_.drop();
 }
 
-void WindowObject::export_to(PyObject* self, Py_buffer* view, int flags) {
-  if (closed_) place()->require_open("window");
+void fill_buffer(PyObject* owner, Py_buffer* view, int flags, void* memory, ElementType& element,
+                 Geometry& array, std::vector<std::int64_t>& byte_strides) {
   static char nothing = 0;
-  view->buf = memory_ != nullptr ? memory_ : &nothing;
-  view->obj = self;
-  Py_INCREF(self);
-  view->len = static_cast<Py_ssize_t>(bytes());
-  view->itemsize = static_cast<Py_ssize_t>(element_.bytes);
+  view->buf = memory != nullptr ? memory : &nothing;
+  view->obj = owner;
+  Py_INCREF(owner);
+  view->len = static_cast<Py_ssize_t>(array.elements()) * static_cast<Py_ssize_t>(element.bytes);
+  view->itemsize = static_cast<Py_ssize_t>(element.bytes);
   view->readonly = 0;
-  view->ndim = static_cast<int>(mine_.shape.size());
+  view->ndim = static_cast<int>(array.shape.size());
   static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
-  view->format = (flags & PyBUF_FORMAT) != 0 ? element_.format.data() : nullptr;
-  view->shape = (flags & PyBUF_ND) != 0 ? reinterpret_cast<Py_ssize_t*>(mine_.shape.data()) : nullptr;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES
-                      ? reinterpret_cast<Py_ssize_t*>(byte_strides_.data())
-                      : nullptr;
+  view->format = (flags & PyBUF_FORMAT) != 0 ? element.format.data() : nullptr;
+  view->shape = (flags & PyBUF_ND) != 0 ? reinterpret_cast<Py_ssize_t*>(array.shape.data()) : nullptr;
+  view->strides =
+      (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? reinterpret_cast<Py_ssize_t*>(byte_strides.data()) : nullptr;
   view->suboffsets = nullptr;
   view->internal = nullptr;
+}
+
+void WindowObject::export_to(PyObject* self, Py_buffer* view, int flags) {
+  if (closed_) place()->require_open("window");
+  fill_buffer(self, view, flags, memory_, element_, mine_, byte_strides_);
   ++exports_;
 }
 

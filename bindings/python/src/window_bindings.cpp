@@ -11,13 +11,13 @@ namespace opentca_python {
 
 using namespace nb::literals;
 
-namespace {
-
-nb::object as_array(nb::handle window) {
+nb::object as_array(nb::handle buffer) {
   // Looked up once, and kept for good, as modules are.
   static const nb::handle convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
-  return convert(window);
+  return convert(buffer);
 }
+
+namespace {
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   try {
