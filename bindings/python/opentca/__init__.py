@@ -22,6 +22,7 @@ from pathlib import Path as _Path
 from types import TracebackType as _TracebackType
 
 from . import errors
+from ._arrays import HOST
 from ._core import (
     AllGather,
     AllReduce,
@@ -40,6 +41,7 @@ from ._core import (
     ReduceScatter,
     Region,
     Remote,
+    Team,
     Window,
     World,
     _close_all,
@@ -48,12 +50,13 @@ from ._core import (
     run_threads,
 )
 from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
+from .nvrtc import get_include, nvrtc_options
 from .rounds import Rounds
 
 __all__ = [
     "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "CountedArrival", "CountedPut",
-    "DeviceFailed", "Error", "Fold", "Grid", "Halo", "Incompatible", "InvalidArgument", "Notices", "OutOfMemory", "Post",
-    "RankLost", "ReduceScatter", "Refused", "Region", "Remote", "Rounds", "TimedOut", "Window", "World", "errors", "run_threads", "__version__",
+    "DeviceFailed", "Error", "Fold", "Grid", "HOST", "Halo", "Incompatible", "InvalidArgument", "Notices", "OutOfMemory", "Post",
+    "RankLost", "ReduceScatter", "Refused", "Region", "Remote", "Rounds", "Team", "TimedOut", "Window", "World", "errors", "get_include", "nvrtc_options", "run_threads", "__version__",
 ]  # fmt: skip
 
 __version__: str = _version

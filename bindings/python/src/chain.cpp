@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "steps.hpp"
+#include "tca/device/chain.hpp"
 #include "window.hpp"
 
 namespace opentca_python {
@@ -96,6 +97,9 @@ void bind_chains(nb::module_& module) {
           "Collective. Checks the puts of all ranks, chooses their channels and compiles them. Raises "
           "Refused, with the "
           "same message on every rank.")
+      .def(
+          "device", [](ChainObject& self) { return bytes_of(self.step().device()); },
+          "The bytes of the tca::DeviceChain that kernels take (tca/chain.cuh).")
       .def_prop_ro("name", [](ChainObject& self) { return self.step().name(); });
   bind_steps<ChainObject>(chain);
 }

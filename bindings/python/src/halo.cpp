@@ -10,6 +10,7 @@
 #include "chain.hpp"
 #include "collective.hpp"
 #include "steps.hpp"
+#include "tca/device/chain.hpp"
 #include "window.hpp"
 #include "world.hpp"
 
@@ -287,6 +288,9 @@ void bind_halos(nb::module_& module) {
           },
           "cell"_a,
           "The offset of a cell in a field, in elements. The interior begins at 0, and -1 is a ghost.");
+  halo.def(
+      "device", [](HaloObject& self) { return bytes_of(self.step().device()); },
+      "The bytes of the tca::DeviceChain that kernels take (tca/chain.cuh).");
   bind_steps<HaloObject>(halo);
   bind_folds(module);
 }

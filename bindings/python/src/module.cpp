@@ -5,6 +5,7 @@
 #include "chain.hpp"
 #include "collective.hpp"
 #include "counted.hpp"
+#include "device.hpp"
 #include "errors.hpp"
 #include "halo.hpp"
 #include "launch.hpp"
@@ -26,6 +27,7 @@ NB_MODULE(_core, module) {
   python::bind_collectives(module);
   python::bind_regions(module);
   python::bind_posts(module);
+  python::bind_teams(module);
   module.attr("_version") = tca::library_version();
   module.def("_rank_of_process", &python::rank_of_process);
   module.def("_close_all", &python::Place::close_all, nanobind::arg("failed"));

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ class RegionObject final : public Member {
   std::vector<std::int64_t> byte_strides_;
   nb::object kept_alive_;  // whose memory a region of existing memory is
   void* memory_;
-  long exports_ = 0;
+  std::atomic<long> exports_ = 0;
   bool closed_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,7 @@ class WindowObject final : public Member {
   std::string name_;
   nb::object kept_alive_;  // whose memory a window of existing memory is
   void* memory_;
-  long exports_ = 0;
+  std::atomic<long> exports_ = 0;
   bool closed_ = false;
 };
 
