@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from types import ModuleType
 from typing import Any
@@ -32,6 +33,27 @@ def library(given: Any) -> ModuleType:
     )
 
 
+def _device_of(address: int) -> int:
+    """The number of the GPU in whose memory an address lies, as the driver says."""
+    number, ordinal_of_device = ctypes.c_int(), 9
+    status = ctypes.CDLL("libcuda.so.1").cuPointerGetAttribute(
+        ctypes.byref(number), ordinal_of_device, ctypes.c_uint64(address)
+    )
+    if status != 0:
+        raise InvalidArgument(f"the driver knows no GPU of the address {address:#x}: error {status}")
+    return number.value
+
+
+def use(address: int) -> None:
+    """Makes the GPU that a window lies on the current one of the libraries that are imported. Otherwise kernels of every
+    rank would run on the first."""
+    device = _device_of(address)
+    if "cupy" in sys.modules:
+        sys.modules["cupy"].cuda.Device(device).use()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.set_device(device)
+
+
 def array(window: Any, given: Any) -> Any:
     """A window's part as an array of the world's library, without a copy."""
     arrays = library(given)
@@ -42,8 +64,9 @@ def tensor(window: Any) -> Any:
     """A window's part as a tensor of torch, without a copy."""
     import torch
 
-    if hasattr(window, "__cuda_array_interface__"):
-        return torch.as_tensor(window, device="cuda")
+    shown = getattr(window, "__cuda_array_interface__", None)
+    if shown is not None:
+        return torch.as_tensor(window, device=f"cuda:{_device_of(shown['data'][0])}")
     import numpy
 
     return torch.from_numpy(numpy.asarray(window))

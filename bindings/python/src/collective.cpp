@@ -196,7 +196,8 @@ nb::object reduce(CollectiveObject& self, nb::handle value) {
   self.from.attr("__setitem__")(nb::ellipsis(), value);
   run();
   const nb::object result = self.to.attr("array");
-  return self.scalar ? nb::object(result.attr("item")()) : nb::object(result.attr("copy")());
+  return self.scalar ? nb::object(result.attr("item")())
+                     : nb::object(result.attr(nb::hasattr(result, "clone") ? "clone" : "copy")());
 }
 
 template <Kind kind>

@@ -27,6 +27,10 @@ std::optional<tca::Stream> stream_of(const Place& place, nb::handle given) {
   return reinterpret_cast<tca::Stream>(nb::cast<std::uintptr_t>(number));
 }
 
+void use_device_of(const void* address) {
+  if (address != nullptr) arrays_of("use")(reinterpret_cast<std::uintptr_t>(address));
+}
+
 nb::object device_array(const Place& place, nb::handle window) {
   return arrays_of("array")(window, place.arrays());
 }

@@ -17,6 +17,9 @@ namespace nb = nanobind;
 /// array library where windows lie on GPUs, and the host elsewhere.
 std::optional<tca::Stream> stream_of(const Place& place, nb::handle given);
 
+/// Makes the GPU that a window lies on the current one of the array libraries.
+void use_device_of(const void* address);
+
 /// A window's part as an array of the world's array library.
 nb::object device_array(const Place& place, nb::handle window);
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "buffer.hpp"
+#include "device.hpp"
 #include "interpreter.hpp"
 
 namespace opentca_python {
@@ -199,6 +200,7 @@ nb::object make_window(const std::shared_ptr<Place>& place, nb::handle shape, nb
     if (existing.is_valid()) return tca::raw::Window(world, memory, elements, element.bytes, name);
     return tca::raw::Window(world, elements, element.bytes, name);
   });
+  if (place->on_device()) use_device_of(window.data());
   return nb::cast(
       new WindowObject(place, std::move(window), element, std::move(shapes), name, std::move(existing)),
       nb::rv_policy::take_ownership);

@@ -4,6 +4,7 @@ import contextlib
 import sys
 import types
 import unittest
+from unittest import mock
 
 import opentca as tca
 from opentca import _arrays
@@ -62,11 +63,21 @@ class Arrays(unittest.TestCase):
             _arrays.current_stream(None)
 
     def test_arrays_of_either(self):
-        window = types.SimpleNamespace(__cuda_array_interface__={})
+        window = types.SimpleNamespace(__cuda_array_interface__={"data": (64, False)})
         with imported(CUPY):
             self.assertEqual(_arrays.array(window, None), ("cupy", window))
-        with imported(TORCH):
-            self.assertEqual(_arrays.array(window, None), ("torch", "cuda", window))
+        with imported(TORCH), mock.patch.object(_arrays, "_device_of", lambda address: address // 32):
+            self.assertEqual(_arrays.array(window, None), ("torch", "cuda:2", window))
+
+    def test_the_gpu_of_a_window_becomes_the_current_one(self):
+        used = []
+        cupy = module(
+            "cupy", cuda=types.SimpleNamespace(Device=lambda n: types.SimpleNamespace(use=lambda: used.append(("cupy", n))))
+        )
+        torch = module("torch", cuda=types.SimpleNamespace(set_device=lambda n: used.append(("torch", n))))
+        with imported(cupy, torch), mock.patch.object(_arrays, "_device_of", lambda address: 3):
+            _arrays.use(64)
+        self.assertEqual(used, [("cupy", 3), ("torch", 3)])
 
     def test_worlds_of_hosts_have_no_streams(self):
         with tca.World() as world:
