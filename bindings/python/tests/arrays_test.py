@@ -1,6 +1,8 @@
 """What needs no GPU of arrays on GPUs: streams of every library, and which library a world's arrays are of."""
 
 import contextlib
+import importlib
+import os
 import sys
 import types
 import unittest
@@ -93,6 +95,47 @@ class Arrays(unittest.TestCase):
             for call in (chain.device, u.device, lambda: u.peer_pointers, lambda: tca.Team(world, "t")):
                 with self.assertRaisesRegex(tca.InvalidArgument, "shm"):
                     call()
+
+    def test_without_gpu_code_or_gpu_the_error_says_so(self):
+        if os.path.exists("/dev/nvidiactl"):
+            self.skipTest("there is a GPU")
+        with self.assertRaisesRegex(tca.Error, "CUDA|GPU"):
+            tca.World(fabric="cuda")
+
+    def test_a_compiler_may_hand_copies_to_a_step_of_torch(self):
+        """Without torch: what its operation does with the tensors that it is given."""
+
+        class Tensor(list):
+            def data_ptr(self):
+                return id(self)
+
+            def copy_(self, other):
+                self[:] = other
+
+        def custom_op(name, mutates_args):
+            return lambda function: Operation(function)
+
+        class Operation:
+            def __init__(self, function):
+                self.function = function
+
+            def __call__(self, *arguments):
+                self.function(*arguments)
+
+            def register_fake(self, function):
+                return function
+
+        torch = module("torch", Tensor=Tensor, library=types.SimpleNamespace(custom_op=custom_op))
+        with imported(torch):
+            made = importlib.import_module("opentca.torch")
+        self.addCleanup(sys.modules.pop, "opentca.torch")
+        own = Tensor([1, 0])
+        step = made.Step(types.SimpleNamespace(run=lambda: own.__setitem__(1, own[0])), own)
+        step()
+        self.assertEqual(own, [1, 1])
+        given = Tensor([5, 1])
+        made.run([given], step._number)
+        self.assertEqual((given, own), ([5, 5], [5, 5]))
 
     def test_types_of_torch(self):
         with tca.World() as world:

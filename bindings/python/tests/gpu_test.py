@@ -12,6 +12,7 @@ import unittest
 
 TCA = os.environ.get("TCA", "")
 PROGRAMS = pathlib.Path(os.environ.get("PROGRAMS", "."))
+EXAMPLES = pathlib.Path(os.environ.get("EXAMPLES", "."))
 PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
 
 
@@ -26,7 +27,7 @@ class Gpu(unittest.TestCase):
     def run_ranks(self, ranks, program, said, launcher=None, **environment):
         command = launcher or [TCA, "run", "-n", str(ranks), "--", sys.executable, "-B"]
         done = subprocess.run(
-            [*command, PROGRAMS / program], capture_output=True, text=True, timeout=10 * PATIENCE, env={**os.environ, **environment}
+            [*command, program], capture_output=True, text=True, timeout=10 * PATIENCE, env={**os.environ, **environment}
         )
         if "is built without" in done.stderr or "without GPU" in done.stderr:
             self.skipTest("the package is built without GPU code")
@@ -34,26 +35,26 @@ class Gpu(unittest.TestCase):
 
     @needs("cupy")
     def test_a_graph_of_cupy(self):
-        self.run_ranks(2, "cupy_graph.py", "total 2002 of 2 ranks")
+        self.run_ranks(2, PROGRAMS / "cupy_graph.py", "total 2002 of 2 ranks")
 
     @needs("torch")
     def test_a_ring_of_torch(self):
-        self.run_ranks(2, "torch_ring.py", "8 times around")
+        self.run_ranks(2, EXAMPLES / "torch_ring.py", "8 times around")
         if shutil.which("torchrun"):
-            self.run_ranks(2, "torch_ring.py", "8 times around", ["torchrun", "--nproc-per-node", "2"])
+            self.run_ranks(2, EXAMPLES / "torch_ring.py", "8 times around", ["torchrun", "--nproc-per-node", "2"])
 
     @needs("torch", gpu=False)
     def test_a_step_within_torch_compile(self):
-        self.run_ranks(2, "torch_compiled.py", "in order")
+        self.run_ranks(2, PROGRAMS / "torch_compiled.py", "in order")
 
     @needs("torch")
     def test_a_step_within_torch_compile_on_gpus(self):
         for backend in ("aot_eager", "inductor"):
-            self.run_ranks(2, "torch_compiled.py", "in order", GPU="1", BACKEND=backend)
+            self.run_ranks(2, PROGRAMS / "torch_compiled.py", "in order", GPU="1", BACKEND=backend)
 
     @needs("torch", "triton")
     def test_a_kernel_of_triton(self):
-        self.run_ranks(2, "triton_put.py", "signals came after what they announce")
+        self.run_ranks(2, PROGRAMS / "triton_put.py", "signals came after what they announce")
 
 
 if __name__ == "__main__":

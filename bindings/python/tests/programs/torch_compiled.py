@@ -11,7 +11,8 @@ with tca.World(fabric="cuda" if "GPU" in os.environ else "shm") as world:
     right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size
     ring = world.chain("ring").put(x.on(right)[1], x[0]).expect(left)
     ring.commit()
-    kv, exchange = x.tensor(), Step(ring, x)
+    kv = x.tensor()
+    exchange = Step(ring, kv)
 
     @torch.compile(backend=os.environ.get("BACKEND", "aot_eager"), fullgraph=True)
     def layer():
