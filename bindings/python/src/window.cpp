@@ -66,6 +66,7 @@ WindowObject::WindowObject(std::shared_ptr<Place> place, tca::raw::Window window
       memory_((*window_).data()) {
   for (const std::int64_t stride : mine_.strides)
     byte_strides_.push_back(stride * static_cast<std::int64_t>(element_.bytes));
+  if (this->place()->on_device()) use_device_of(memory_);
   const nb::ft_lock_guard lock(this->place()->mutex_);
   this->place()->windows_.emplace(reinterpret_cast<std::uintptr_t>(memory_), this);
 }
@@ -200,7 +201,6 @@ nb::object make_window(const std::shared_ptr<Place>& place, nb::handle shape, nb
     if (existing.is_valid()) return tca::raw::Window(world, memory, elements, element.bytes, name);
     return tca::raw::Window(world, elements, element.bytes, name);
   });
-  if (place->on_device()) use_device_of(window.data());
   return nb::cast(
       new WindowObject(place, std::move(window), element, std::move(shapes), name, std::move(existing)),
       nb::rv_policy::take_ownership);

@@ -73,8 +73,10 @@ void put_now(const RemoteObject& target, nb::handle value) {
                      "Remote.put: one element at a time, not an array of the shape " +
                          describe(target.part.shape) + "; a chain puts more");
   }
-  const nb::object one =
-      nb::module_::import_("numpy").attr("array")(value, "dtype"_a = as_array(target.holder).attr("dtype"));
+  const nb::object dtype = window.place()->on_device()
+                               ? nb::object(nb::str(type_string(window.element()).c_str()))
+                               : nb::object(as_array(target.holder).attr("dtype"));
+  const nb::object one = nb::module_::import_("numpy").attr("array")(value, "dtype"_a = dtype);
   const Buffer buffer(one, PyBUF_SIMPLE);
   if (!buffer.valid()) throw nb::python_error();
   if (static_cast<std::size_t>(buffer->len) != window.element().bytes)
