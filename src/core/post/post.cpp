@@ -206,12 +206,14 @@ class PostState {
   bool await(std::chrono::nanoseconds at_most, const char* what, const Done& is_done) {
     if (is_done()) return true;
     const std::chrono::duration<double> begin = world_->control().now();
-    const auto already = std::chrono::duration_cast<std::chrono::nanoseconds>(waited_);
+    // None where this throws: a program that waits again gives it as much time once more.
+    const std::chrono::duration<double> before = std::exchange(waited_, {});
     const bool done = wait_until(
-        *world_, Waiting(*this, what), {at_most, already},
+        *world_, Waiting(*this, what),
+        {at_most, std::chrono::duration_cast<std::chrono::nanoseconds>(before)},
         ", which takes nothing; does it call the library? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)",
         is_done);
-    waited_ = done ? std::chrono::duration<double>(0) : waited_ + (world_->control().now() - begin);
+    if (!done) waited_ = before + (world_->control().now() - begin);
     return done;
   }
 
