@@ -40,6 +40,25 @@ tca_status tca_chain_put(tca_chain* chain, tca_remote to, const tca_layout* to_l
   });
 }
 
+tca_status tca_chain_put_counted(tca_chain* chain, tca_remote to, const tca_layout* to_layout, tca_local from,
+                                 const tca_layout* from_layout, tca_counted_put** put) {
+  return guarded(__func__, [&] {
+    tca_counted_put*& made = emptied(put);
+    const tca_layout& there = present(to_layout, "the layout");
+    const tca_layout& here = from_layout == nullptr ? there : *from_layout;
+    made = make<tca_counted_put>(object(chain).put_counted(
+        object(to.window).on(to.rank).at(to.offset).at(there.first), layout_of(there),
+        object(from.window).at(from.offset).at(here.first), layout_of(here)));
+  });
+}
+
+tca_status tca_chain_expect_counted(tca_chain* chain, int rank, tca_counted_arrival** arrival) {
+  return guarded(__func__, [&] {
+    tca_counted_arrival*& made = emptied(arrival);
+    made = make<tca_counted_arrival>(object(chain).expect_counted(rank));
+  });
+}
+
 tca_status tca_chain_signal(tca_chain* chain, int rank) {
   return guarded(__func__, [&] { object(chain).signal(rank); });
 }

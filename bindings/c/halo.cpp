@@ -28,6 +28,16 @@ HaloOptions halo_options_of(const tca_halo_options* given, std::size_t dims) {
           .chain = chain_options_of(options.chain)};
 }
 
+std::size_t field_of(int number) {
+  if (number < 0) throw Misuse(fmt::format("fields are counted from 0; {} is none", number));
+  return static_cast<std::size_t>(number);
+}
+
+std::span<const int> side_of(const Halo& halo, const int* side) {
+  const std::size_t dims = halo.extents().size();
+  return {array(side, dims, "the side"), dims};
+}
+
 }  // namespace
 }  // namespace tca::c
 
@@ -71,6 +81,28 @@ tca_status tca_halo_index(tca_halo* halo, const int64_t* cell, int64_t* offset) 
 
 tca_status tca_halo_add(tca_halo* halo, tca_window* window, int64_t offset) {
   return guarded(__func__, [&] { object(halo).add(object(window), offset); });
+}
+
+tca_status tca_halo_add_counted(tca_halo* halo, tca_window* window, int64_t offset) {
+  return guarded(__func__, [&] { object(halo).add_counted(object(window), offset); });
+}
+
+tca_status tca_halo_to(tca_halo* halo, int field, const int* side, tca_counted_put** put) {
+  return guarded(__func__, [&] {
+    tca_counted_put*& made = emptied(put);
+    const tca::Halo& all = object(halo);
+    const auto end = all.to(field_of(field), side_of(all, side));
+    if (end) made = make<tca_counted_put>(*end);
+  });
+}
+
+tca_status tca_halo_from(tca_halo* halo, int field, const int* side, tca_counted_arrival** arrival) {
+  return guarded(__func__, [&] {
+    tca_counted_arrival*& made = emptied(arrival);
+    const tca::Halo& all = object(halo);
+    const auto end = all.from(field_of(field), side_of(all, side));
+    if (end) made = make<tca_counted_arrival>(*end);
+  });
 }
 
 tca_status tca_halo_commit(tca_halo* halo) {

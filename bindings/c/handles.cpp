@@ -25,7 +25,9 @@ std::uint32_t take_slot() {
 }
 
 const char* word(Kind kind) {
-  constexpr const char* words[]{"nothing", "world", "window", "chain", "halo", "collective", "fold"};
+  constexpr const char* words[]{"nothing",    "world", "window",        "chain",           "halo",
+                                "collective", "fold",  "counted put",   "counted arrival", "set of rounds",
+                                "region",     "post",  "set of notices"};
   return static_cast<std::uint32_t>(kind) < std::size(words) ? words[static_cast<std::uint32_t>(kind)]
                                                              : words[0];
 }

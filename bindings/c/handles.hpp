@@ -10,12 +10,27 @@
 #include <optional>
 #include <utility>
 
+#include "tca/post.hpp"
 #include "tca/raw.hpp"
 #include "tca/tca.h"
 
 namespace tca::c {
 
-enum class Kind : std::uint32_t { none, world, window, chain, halo, collective, fold };
+enum class Kind : std::uint32_t {
+  none,
+  world,
+  window,
+  chain,
+  halo,
+  collective,
+  fold,
+  counted_put,
+  counted_arrival,
+  rounds,
+  region,
+  post,
+  notices
+};
 
 // A world is the program's own, or of World::run_threads, which lends it to the body.
 struct HeldWorld {
@@ -26,39 +41,39 @@ struct HeldWorld {
   World& world;
 };
 
+class HeldRounds;
+
+template <Kind of, class Held>
+struct Handled {
+  using Object = Held;
+  static constexpr Kind kind = of;
+};
 template <class Handle>
 struct HandleOf;
 template <>
-struct HandleOf<tca_world> {
-  using Object = HeldWorld;
-  static constexpr Kind kind = Kind::world;
-};
+struct HandleOf<tca_world> : Handled<Kind::world, HeldWorld> {};
 template <>
-struct HandleOf<tca_window> {
-  using Object = raw::Window;
-  static constexpr Kind kind = Kind::window;
-};
+struct HandleOf<tca_window> : Handled<Kind::window, raw::Window> {};
 template <>
-struct HandleOf<tca_chain> {
-  using Object = Chain;
-  static constexpr Kind kind = Kind::chain;
-};
+struct HandleOf<tca_chain> : Handled<Kind::chain, Chain> {};
 template <>
-struct HandleOf<tca_halo> {
-  using Object = Halo;
-  static constexpr Kind kind = Kind::halo;
-};
+struct HandleOf<tca_halo> : Handled<Kind::halo, Halo> {};
 template <>
-struct HandleOf<tca_collective> {
-  using Object = raw::Collective;
-  static constexpr Kind kind = Kind::collective;
-};
-
+struct HandleOf<tca_collective> : Handled<Kind::collective, raw::Collective> {};
 template <>
-struct HandleOf<tca_fold> {
-  using Object = Fold;
-  static constexpr Kind kind = Kind::fold;
-};
+struct HandleOf<tca_fold> : Handled<Kind::fold, Fold> {};
+template <>
+struct HandleOf<tca_counted_put> : Handled<Kind::counted_put, CountedPut> {};
+template <>
+struct HandleOf<tca_counted_arrival> : Handled<Kind::counted_arrival, CountedArrival> {};
+template <>
+struct HandleOf<tca_rounds> : Handled<Kind::rounds, HeldRounds> {};
+template <>
+struct HandleOf<tca_region> : Handled<Kind::region, Region> {};
+template <>
+struct HandleOf<tca_post> : Handled<Kind::post, Post> {};
+template <>
+struct HandleOf<tca_notices> : Handled<Kind::notices, Notices> {};
 
 static_assert(sizeof(void*) == 8, "handles are numbers of 64 bits");
 

@@ -4,7 +4,7 @@ module opentca_calls
   implicit none
   public
 
-  integer, parameter :: max_dims = 7, max_loops = 3
+  integer, parameter :: max_dims = 7, max_loops = 3, token_bytes = 128
 
   type, bind(c) :: c_world_options
     integer(c_size_t) :: size = 0
@@ -47,7 +47,7 @@ module opentca_calls
     integer(c_int) :: dims = 0, shape(max_dims) = 0, periodic(max_dims) = 0
   end type
 
-  ! These three the program has too.
+  ! These the program has too.
   type, bind(c) :: tca_loop
     integer(c_int64_t) :: count = 0, pitch = 0
   end type
@@ -63,6 +63,9 @@ module opentca_calls
   type, bind(c) :: tca_local
     type(c_ptr) :: window = c_null_ptr
     integer(c_int64_t) :: offset = 0
+  end type
+  type, bind(c) :: tca_token
+    integer(c_int8_t) :: byte(token_bytes) = 0
   end type
 
   ! What many calls look like. gfortran 12 hands `handle` over by reference in the second procedure of a module that calls
@@ -163,6 +166,27 @@ module opentca_calls
   procedure(of_stream), bind(c, name='tca_fold_wait_on') :: c_fold_wait_on
   procedure(of_stream), bind(c, name='tca_fold_run_on') :: c_fold_run_on
   procedure(gives_address), bind(c, name='tca_fold_explain') :: c_fold_explain
+  procedure(of_handle), bind(c, name='tca_counted_put_free') :: c_counted_put_free
+  procedure(of_handle), bind(c, name='tca_counted_arrival_free') :: c_counted_arrival_free
+  procedure(of_handle), bind(c, name='tca_rounds_free') :: c_rounds_free
+  procedure(of_handle), bind(c, name='tca_region_free') :: c_region_free
+  procedure(of_handle), bind(c, name='tca_post_free') :: c_post_free
+  procedure(of_handle), bind(c, name='tca_post_clear') :: c_post_clear
+  procedure(of_handle), bind(c, name='tca_post_start') :: c_post_start
+  procedure(of_handle), bind(c, name='tca_post_test') :: c_post_test
+  procedure(of_handle), bind(c, name='tca_post_wait') :: c_post_wait
+  procedure(of_handle), bind(c, name='tca_post_run') :: c_post_run
+  procedure(of_handle), bind(c, name='tca_post_flush') :: c_post_flush
+  procedure(of_handle), bind(c, name='tca_notices_free') :: c_notices_free
+  procedure(of_seconds), bind(c, name='tca_post_wait_for') :: c_post_wait_for
+  procedure(of_seconds), bind(c, name='tca_post_flush_for') :: c_post_flush_for
+  procedure(gives_int), bind(c, name='tca_counted_put_rank') :: c_counted_put_rank
+  procedure(gives_int), bind(c, name='tca_counted_arrival_rank') :: c_counted_arrival_rank
+  procedure(gives_long), bind(c, name='tca_counted_put_length') :: c_counted_put_length
+  procedure(gives_long), bind(c, name='tca_counted_put_capacity') :: c_counted_put_capacity
+  procedure(gives_long), bind(c, name='tca_counted_arrival_count') :: c_counted_arrival_count
+  procedure(gives_long), bind(c, name='tca_counted_arrival_capacity') :: c_counted_arrival_capacity
+  procedure(gives_address), bind(c, name='tca_region_data') :: c_region_data
 
   interface
     integer(c_int) function c_window_data(window, address) bind(c, name='tca_window_data')
@@ -465,6 +489,148 @@ module opentca_calls
       type(c_ptr), value :: world, from, to
       type(c_collective_request), intent(in) :: request
       type(c_ptr), intent(inout) :: collective
+    end function
+
+    integer(c_int) function c_chain_put_counted(chain, to, to_layout, from, from_layout, put) &
+        bind(c, name='tca_chain_put_counted')
+      import
+      type(c_ptr), value :: chain
+      type(tca_remote), value :: to
+      type(tca_layout), intent(in) :: to_layout, from_layout
+      type(tca_local), value :: from
+      type(c_ptr), intent(inout) :: put
+    end function
+    integer(c_int) function c_chain_expect_counted(chain, rank, arrival) bind(c, name='tca_chain_expect_counted')
+      import
+      type(c_ptr), value :: chain
+      integer(c_int), value :: rank
+      type(c_ptr), intent(inout) :: arrival
+    end function
+    integer(c_int) function c_counted_put_set(put, elements) bind(c, name='tca_counted_put_set')
+      import
+      type(c_ptr), value :: put
+      integer(c_int64_t), value :: elements
+    end function
+    integer(c_int) function c_halo_add_counted(halo, window, offset) bind(c, name='tca_halo_add_counted')
+      import
+      type(c_ptr), value :: halo, window
+      integer(c_int64_t), value :: offset
+    end function
+    integer(c_int) function c_halo_to(halo, field, side, put) bind(c, name='tca_halo_to')
+      import
+      type(c_ptr), value :: halo
+      integer(c_int), value :: field
+      integer(c_int), intent(in) :: side(*)
+      type(c_ptr), intent(inout) :: put
+    end function
+    integer(c_int) function c_halo_from(halo, field, side, arrival) bind(c, name='tca_halo_from')
+      import
+      type(c_ptr), value :: halo
+      integer(c_int), value :: field
+      integer(c_int), intent(in) :: side(*)
+      type(c_ptr), intent(inout) :: arrival
+    end function
+    integer(c_int) function c_rounds_of_chain(world, name, chain, rounds) bind(c, name='tca_rounds_of_chain')
+      import
+      type(c_ptr), value :: world, chain
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: rounds
+    end function
+    integer(c_int) function c_rounds_of_halo(world, name, halo, rounds) bind(c, name='tca_rounds_of_halo')
+      import
+      type(c_ptr), value :: world, halo
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: rounds
+    end function
+    integer(c_int) function c_rounds_run(rounds, load, unload, context, count) bind(c, name='tca_rounds_run')
+      import
+      type(c_ptr), value :: rounds, context
+      type(c_funptr), value :: load, unload
+      integer(c_int), intent(inout) :: count
+    end function
+    integer(c_int) function c_region_create(world, bytes, region) bind(c, name='tca_region_create')
+      import
+      type(c_ptr), value :: world
+      integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(inout) :: region
+    end function
+    integer(c_int) function c_region_of_memory(world, memory, bytes, region) bind(c, name='tca_region_of_memory')
+      import
+      type(c_ptr), value :: world, memory
+      integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(inout) :: region
+    end function
+    integer(c_int) function c_region_bytes(region, bytes) bind(c, name='tca_region_bytes')
+      import
+      type(c_ptr), value :: region
+      integer(c_size_t), intent(inout) :: bytes
+    end function
+    integer(c_int) function c_region_token(region, token) bind(c, name='tca_region_token')
+      import
+      type(c_ptr), value :: region
+      type(tca_token), intent(inout) :: token
+    end function
+    integer(c_int) function c_token_rank(token, rank) bind(c, name='tca_token_rank')
+      import
+      type(tca_token), intent(in) :: token
+      integer(c_int), intent(inout) :: rank
+    end function
+    integer(c_int) function c_token_bytes(token, bytes) bind(c, name='tca_token_bytes')
+      import
+      type(tca_token), intent(in) :: token
+      integer(c_size_t), intent(inout) :: bytes
+    end function
+    integer(c_int) function c_post_create(world, name, post) bind(c, name='tca_post_create')
+      import
+      type(c_ptr), value :: world
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: post
+    end function
+    integer(c_int) function c_post_put(post, to, at, to_layout, from, elements, from_layout, element_bytes) &
+        bind(c, name='tca_post_put')
+      import
+      type(c_ptr), value :: post, from
+      type(tca_token), intent(in) :: to
+      integer(c_int64_t), value :: at, elements
+      type(tca_layout), intent(in) :: to_layout, from_layout
+      integer(c_size_t), value :: element_bytes
+    end function
+    integer(c_int) function c_post_notify(post, rank, slot, tag) bind(c, name='tca_post_notify')
+      import
+      type(c_ptr), value :: post
+      integer(c_int), value :: rank, slot
+      integer(c_int32_t), value :: tag
+    end function
+    integer(c_int) function c_notices_create(world, notices) bind(c, name='tca_notices_create')
+      import
+      type(c_ptr), value :: world
+      type(c_ptr), intent(inout) :: notices
+    end function
+    integer(c_int) function c_notices_test(notices, source, slot, tag) bind(c, name='tca_notices_test')
+      import
+      type(c_ptr), value :: notices
+      integer(c_int), value :: source, slot
+      integer(c_int32_t), value :: tag
+    end function
+    integer(c_int) function c_notices_wait(notices, source, slot, tag) bind(c, name='tca_notices_wait')
+      import
+      type(c_ptr), value :: notices
+      integer(c_int), value :: source, slot
+      integer(c_int32_t), value :: tag
+    end function
+    integer(c_int) function c_notices_wait_for(notices, source, slot, tag, seconds, already) &
+        bind(c, name='tca_notices_wait_for')
+      import
+      type(c_ptr), value :: notices
+      integer(c_int), value :: source, slot
+      integer(c_int32_t), value :: tag
+      real(c_double), value :: seconds, already
+    end function
+    integer(c_int) function c_notices_test_any(notices, source, slot, tag) bind(c, name='tca_notices_test_any')
+      import
+      type(c_ptr), value :: notices
+      integer(c_int), value :: source, slot
+      integer(c_int32_t), intent(inout) :: tag
     end function
   end interface
 end module

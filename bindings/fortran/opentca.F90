@@ -40,6 +40,8 @@
 #include "halos.f90"
 #include "collectives.f90"
 #include "folds.f90"
+#include "counted.f90"
+#include "posts.f90"
 
 #define ELEMENT real(real32)
 #define DATA_TYPE tca_float32
@@ -99,6 +101,8 @@ module opentca
   use opentca_halos
   use opentca_collectives
   use opentca_folds
+  use opentca_counted
+  use opentca_posts
   use opentca_real32
   use opentca_real64
   use opentca_int32

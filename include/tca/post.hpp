@@ -155,6 +155,9 @@ class TCA_API Post {
   /// `start` does, and `wait` also Error{timed_out} and Error{rank_lost}.
   [[nodiscard]] bool test();
   void wait();
+  /// Waits for at most `duration`, and returns whether that is so. The time limit covers all waits since the
+  /// start together.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds duration);
 
   /// A `start` and a `wait`.
   void run() {
@@ -165,6 +168,8 @@ class TCA_API Post {
   /// Waits until everything that this post has ever sent is in place. On shm that is so once `start` returns.
   /// Throws as `wait` does.
   void flush();
+  /// Waits for at most `duration`, and returns whether that is so.
+  [[nodiscard]] bool flush_for(std::chrono::nanoseconds duration);
 
   Post(Post&&) noexcept;
   Post& operator=(Post&&) noexcept;
@@ -195,8 +200,11 @@ class TCA_API Notices {
   /// Waits for a notice. Throws Error{timed_out} or Error{rank_lost}, whose message names the source, and
   /// Error{invalid_argument} for a source or a slot that there is not.
   void wait(const Notice& notice);
-  /// Waits for at most `duration`, and returns whether the notice has come.
-  [[nodiscard]] bool wait_for(const Notice& notice, std::chrono::nanoseconds duration);
+  /// Waits for at most `duration`, and returns whether the notice has come. `already` is how long the program has
+  /// waited for it in earlier calls, which the time limit covers as well: for one long wait in slices, between
+  /// which the program attends to other things.
+  [[nodiscard]] bool wait_for(const Notice& notice, std::chrono::nanoseconds duration,
+                              std::chrono::nanoseconds already = {});
   /// Returns whether the notice was here. Does not block; throws Error{rank_lost} once in a while, where it
   /// is asked over and over.
   [[nodiscard]] bool test(const Notice& notice);

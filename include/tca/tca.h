@@ -296,6 +296,32 @@ TCA_API tca_status tca_chain_run_on(tca_chain* chain, tca_stream stream);
 TCA_API tca_status tca_chain_explain(tca_chain* chain, const char** text);
 TCA_API tca_status tca_chain_name(tca_chain* chain, const char** name);
 
+// ---- Counted puts: the length of each is chosen anew for every step; see tca/counted.hpp
+
+/// The sending and the receiving end. They may outlive their chain.
+typedef struct tca_counted_put tca_counted_put;
+typedef struct tca_counted_arrival tca_counted_arrival;
+
+/// Adds a put of which a step moves as many elements as are set, and at most those of the layout. `from_layout`
+/// is NULL where both sides have the same layout.
+TCA_API tca_status tca_chain_put_counted(tca_chain* chain, tca_remote to, const tca_layout* to_layout,
+                                         tca_local from, const tca_layout* from_layout,
+                                         tca_counted_put** put);
+/// Declares a counted put of `rank` to this rank, the n-th call for a rank its n-th one.
+TCA_API tca_status tca_chain_expect_counted(tca_chain* chain, int rank, tca_counted_arrival** arrival);
+/// Sets the length of the steps that are started from here on: 0 to the capacity, and 0 before the first call.
+TCA_API tca_status tca_counted_put_set(tca_counted_put* put, int64_t elements);
+TCA_API tca_status tca_counted_put_length(tca_counted_put* put, int64_t* elements);
+TCA_API tca_status tca_counted_put_capacity(tca_counted_put* put, int64_t* elements);
+TCA_API tca_status tca_counted_put_rank(tca_counted_put* put, int* rank);
+TCA_API tca_status tca_counted_put_free(tca_counted_put* put);
+/// How many elements came with the step that was waited for last. Not while a step is under way.
+TCA_API tca_status tca_counted_arrival_count(tca_counted_arrival* arrival, int64_t* elements);
+/// The most that can come; 0 before the commit.
+TCA_API tca_status tca_counted_arrival_capacity(tca_counted_arrival* arrival, int64_t* elements);
+TCA_API tca_status tca_counted_arrival_rank(tca_counted_arrival* arrival, int* rank);
+TCA_API tca_status tca_counted_arrival_free(tca_counted_arrival* arrival);
+
 // ---- Grids and halos
 
 #define TCA_MAX_DIMS 7
@@ -348,6 +374,12 @@ TCA_API tca_status tca_halo_elements(tca_halo* halo, int64_t* elements);
 TCA_API tca_status tca_halo_index(tca_halo* halo, const int64_t* cell, int64_t* offset);
 /// Adds a field, which begins at element `offset` of this rank's part of a window.
 TCA_API tca_status tca_halo_add(tca_halo* halo, tca_window* window, int64_t offset);
+/// Adds a field whose faces are counted puts; see Halo::add_counted.
+TCA_API tca_status tca_halo_add_counted(tca_halo* halo, tca_window* window, int64_t offset);
+/// The two ends of a counted field's exchange on one side, of -1, 0 and 1 for each dimension; after the commit.
+/// Fields are numbered from 0. NULL where no neighbour is there or no ghosts are to be filled.
+TCA_API tca_status tca_halo_to(tca_halo* halo, int field, const int* side, tca_counted_put** put);
+TCA_API tca_status tca_halo_from(tca_halo* halo, int field, const int* side, tca_counted_arrival** arrival);
 /// Collective.
 TCA_API tca_status tca_halo_commit(tca_halo* halo);
 /// These are as the calls of a chain.
@@ -462,6 +494,83 @@ TCA_API tca_status tca_fold_start_on(tca_fold* fold, tca_stream stream);
 TCA_API tca_status tca_fold_wait_on(tca_fold* fold, tca_stream stream);
 TCA_API tca_status tca_fold_run_on(tca_fold* fold, tca_stream stream);
 TCA_API tca_status tca_fold_explain(tca_fold* fold, const char** text);
+
+// ---- Rounds of a chain or a halo, for what may be more than fits into one step; see tca/rounds.hpp
+
+typedef struct tca_rounds tca_rounds;
+/// What a rank does before each start: it sets lengths, and says whether it will still have something to send.
+typedef tca_status (*tca_load)(void* context, int* has_more);
+/// What it does after each wait.
+typedef tca_status (*tca_unload)(void* context);
+
+/// Collective. Makes the sum by which all ranks know that they have finished.
+TCA_API tca_status tca_rounds_of_chain(tca_world* world, const char* name, tca_chain* chain,
+                                       tca_rounds** rounds);
+TCA_API tca_status tca_rounds_of_halo(tca_world* world, const char* name, tca_halo* halo,
+                                      tca_rounds** rounds);
+/// Collective. Runs steps until no rank has more, and at least one; `count` says how many. A status of `load` or
+/// `unload` other than TCA_OK ends it, and is returned.
+TCA_API tca_status tca_rounds_run(tca_rounds* rounds, tca_load load, tca_unload unload, void* context,
+                                  int* count);
+TCA_API tca_status tca_rounds_free(tca_rounds* rounds);
+
+// ---- Posts and notices, of which one rank starts the puts by itself; see tca/post.hpp
+
+typedef struct tca_region tca_region;
+typedef struct tca_post tca_post;
+typedef struct tca_notices tca_notices;
+#define TCA_TOKEN_BYTES 128
+/// Names a region to the ranks of its world: plain bytes, which travel by any means.
+typedef struct tca_token {
+  uint8_t byte[TCA_TOKEN_BYTES];
+} tca_token;
+
+/// Makes memory of this rank that others may post into: new and zeroed, or the program's own.
+TCA_API tca_status tca_region_create(tca_world* world, int64_t bytes, tca_region** region);
+TCA_API tca_status tca_region_of_memory(tca_world* world, void* memory, int64_t bytes, tca_region** region);
+TCA_API tca_status tca_region_data(tca_region* region, void** data);
+TCA_API tca_status tca_region_bytes(tca_region* region, size_t* bytes);
+TCA_API tca_status tca_region_token(tca_region* region, tca_token* token);
+/// From here on posts into the region are refused.
+TCA_API tca_status tca_region_free(tca_region* region);
+/// Whose memory it is, and how much.
+TCA_API tca_status tca_token_rank(const tca_token* token, int* rank);
+TCA_API tca_status tca_token_bytes(const tca_token* token, size_t* bytes);
+
+/// Makes an empty post. `name` may be NULL.
+TCA_API tca_status tca_post_create(tca_world* world, const char* name, tca_post** post);
+/// Adds a put of elements of `element_bytes` bytes, of which `elements` lie from `from` on, to `at` elements behind
+/// the beginning of a region. The source is read at every start. `from_layout` is NULL where both sides have the
+/// same layout.
+TCA_API tca_status tca_post_put(tca_post* post, const tca_token* to, int64_t at, const tca_layout* to_layout,
+                                const void* from, int64_t elements, const tca_layout* from_layout,
+                                size_t element_bytes);
+/// Adds a notice: `rank` learns that what was added for it before is in place.
+TCA_API tca_status tca_post_notify(tca_post* post, int rank, int slot, uint32_t tag);
+TCA_API tca_status tca_post_clear(tca_post* post);
+/// Sends the bytes as they are now. Never blocks.
+TCA_API tca_status tca_post_start(tca_post* post);
+/// These finish when all sources may be overwritten, and are otherwise as the calls of a chain.
+TCA_API tca_status tca_post_test(tca_post* post);
+TCA_API tca_status tca_post_wait(tca_post* post);
+TCA_API tca_status tca_post_wait_for(tca_post* post, double seconds);
+TCA_API tca_status tca_post_run(tca_post* post);
+/// These finish when everything that the post has ever sent is in place.
+TCA_API tca_status tca_post_flush(tca_post* post);
+TCA_API tca_status tca_post_flush_for(tca_post* post, double seconds);
+TCA_API tca_status tca_post_free(tca_post* post);
+
+TCA_API tca_status tca_notices_create(tca_world* world, tca_notices** notices);
+/// Each call that returns TCA_OK consumes one notice of the source, the slot and the tag.
+TCA_API tca_status tca_notices_test(tca_notices* notices, int source, int slot, uint32_t tag);
+TCA_API tca_status tca_notices_wait(tca_notices* notices, int source, int slot, uint32_t tag);
+/// `already` is the number of seconds that the program has waited for it in earlier calls, which the time limit
+/// covers as well.
+TCA_API tca_status tca_notices_wait_for(tca_notices* notices, int source, int slot, uint32_t tag,
+                                        double seconds, double already);
+/// The same for a notice of any tag, which is returned.
+TCA_API tca_status tca_notices_test_any(tca_notices* notices, int source, int slot, uint32_t* tag);
+TCA_API tca_status tca_notices_free(tca_notices* notices);
 
 #ifdef __cplusplus
 }

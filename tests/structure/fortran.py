@@ -13,9 +13,11 @@ import sys
 
 source = pathlib.Path(sys.argv[1])
 NUMBERS = {"int": "integer(c_int)", "int64_t": "integer(c_int64_t)", "uint32_t": "integer(c_int32_t)", "size_t": "integer(c_size_t)"}
-NUMBERS |= {"double": "real(c_double)", "tca_status": "integer(c_int)"}
-HANDLES = {"void", "tca_world", "tca_window", "tca_chain", "tca_halo", "tca_collective", "tca_fold"}
-POINTERS = {"tca_stream": "type(c_ptr)", "tca_rank_body": "type(c_funptr)", "tca_combine": "type(c_funptr)"}
+NUMBERS |= {"double": "real(c_double)", "tca_status": "integer(c_int)", "uint8_t": "integer(c_int8_t)"}
+HANDLES = {"void", "tca_world", "tca_window", "tca_chain", "tca_halo", "tca_collective", "tca_fold", "tca_counted_put"}
+HANDLES |= {"tca_counted_arrival", "tca_rounds", "tca_region", "tca_post", "tca_notices"}
+POINTERS = {"tca_stream": "type(c_ptr)", "tca_rank_body": "type(c_funptr)", "tca_combine": "type(c_funptr)", "tca_load": "type(c_funptr)"}
+POINTERS |= {"tca_unload": "type(c_funptr)"}
 ADDRESS = "type(c_ptr), value"
 
 

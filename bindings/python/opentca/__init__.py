@@ -22,6 +22,7 @@ from pathlib import Path as _Path
 from types import TracebackType as _TracebackType
 
 from . import errors
+from ._arrays import HOST
 from ._core import (
     AllGather,
     AllReduce,
@@ -30,11 +31,17 @@ from ._core import (
     Broadcast,
     Chain,
     Collective,
+    CountedArrival,
+    CountedPut,
     Fold,
     Grid,
     Halo,
+    Notices,
+    Post,
     ReduceScatter,
+    Region,
     Remote,
+    Team,
     Window,
     World,
     _close_all,
@@ -43,11 +50,13 @@ from ._core import (
     run_threads,
 )
 from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
+from .nvrtc import get_include, nvrtc_options
+from .rounds import Rounds
 
 __all__ = [
-    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "DeviceFailed", "Error", "Fold",
-    "Grid", "Halo", "Incompatible", "InvalidArgument", "OutOfMemory", "RankLost", "ReduceScatter", "Refused", "Remote", "TimedOut",
-    "Window", "World", "errors", "run_threads", "__version__",
+    "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "CountedArrival", "CountedPut",
+    "DeviceFailed", "Error", "Fold", "Grid", "HOST", "Halo", "Incompatible", "InvalidArgument", "Notices", "OutOfMemory", "Post",
+    "RankLost", "ReduceScatter", "Refused", "Region", "Remote", "Rounds", "Team", "TimedOut", "Window", "World", "errors", "get_include", "nvrtc_options", "run_threads", "__version__",
 ]  # fmt: skip
 
 __version__: str = _version

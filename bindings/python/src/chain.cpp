@@ -3,15 +3,22 @@
 #include <nanobind/stl/string.h>
 
 #include "steps.hpp"
+#include "tca/device/chain.hpp"
 #include "window.hpp"
 
 namespace opentca_python {
 
 namespace {
 
-// Puts one array into another: what Chain::put and its two layouts are in C++.
-nb::handle put(nb::handle_t<ChainObject> self, const RemoteObject& to, nb::handle from) {
-  auto& chain = *nb::inst_ptr<ChainObject>(self);
+// What a put of one array into another is in C++.
+struct Described {
+  tca::raw::Remote to;
+  tca::Layout to_layout;
+  tca::raw::Local from;
+  tca::Layout from_layout;
+};
+
+Described describe(const ChainObject& chain, const RemoteObject& to, nb::handle from) {
   if (to.window->place() != chain.place()) {
     throw tca::Error(
         tca::Errc::invalid_argument,
@@ -19,9 +26,20 @@ nb::handle put(nb::handle_t<ChainObject> self, const RemoteObject& to, nb::handl
   }
   const LocalPart source = local_part(*chain.place(), from, to.window->element().bytes);
   const auto [to_layout, from_layout] = layouts(to.part, source.part);
-  chain.step().put(to.window->window().on(to.rank).at(to.part.offset), to_layout,
-                   source.window->window().at(source.part.offset), from_layout);
+  return {to.window->window().on(to.rank).at(to.part.offset), to_layout,
+          source.window->window().at(source.part.offset), from_layout};
+}
+
+nb::handle put(nb::handle_t<ChainObject> self, const RemoteObject& to, nb::handle from) {
+  auto& chain = *nb::inst_ptr<ChainObject>(self);
+  const Described one = describe(chain, to, from);
+  chain.step().put(one.to, one.to_layout, one.from, one.from_layout);
   return self;
+}
+
+tca::CountedPut put_counted(ChainObject& chain, const RemoteObject& to, nb::handle from) {
+  const Described one = describe(chain, to, from);
+  return chain.step().put_counted(one.to, one.to_layout, one.from, one.from_layout);
 }
 
 }  // namespace
@@ -58,6 +76,18 @@ void bind_chains(nb::module_& module) {
           },
           "rank"_a, "Declares that a rank puts or signals to this one.",
           nb::sig("def expect(self, rank: int) -> Chain"))
+      .def("put_counted", &put_counted, "target"_a, "source"_a,
+           "Adds a put that is cut short in every step to the length that is set: `sent.set(n)`. The slices "
+           "are the "
+           "most that it can move.",
+           nb::sig("def put_counted(self, target: Remote, source: typing.Any) -> CountedPut"))
+      .def(
+          "expect_counted", [](ChainObject& self, int rank) { return self.step().expect_counted(rank); },
+          "rank"_a,
+          "Declares a counted put of a rank to this one, the n-th call for a rank its n-th one; `count` of "
+          "what it "
+          "returns is how much has come.",
+          nb::sig("def expect_counted(self, rank: int) -> CountedArrival"))
       .def(
           "commit",
           [](ChainObject& self) {
@@ -67,6 +97,9 @@ void bind_chains(nb::module_& module) {
           "Collective. Checks the puts of all ranks, chooses their channels and compiles them. Raises "
           "Refused, with the "
           "same message on every rank.")
+      .def(
+          "device", [](ChainObject& self) { return bytes_of(self.step().device()); },
+          "The bytes of the tca::DeviceChain that kernels take (tca/chain.cuh).")
       .def_prop_ro("name", [](ChainObject& self) { return self.step().name(); });
   bind_steps<ChainObject>(chain);
 }

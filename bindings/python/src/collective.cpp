@@ -182,10 +182,11 @@ void make(Of<kind>* self, const WorldObject& of, const Asked& asked) {
 // A whole run: writes the value, and returns what came of it.
 nb::object reduce(CollectiveObject& self, nb::handle value) {
   const auto run = [&] {
-    start(self);
-    wait(*self.place(), self.step());
+    start(self, nb::none());
+    wait(self, nb::none());
   };
-  if (self.scalar && self.element.type == tca::DataType::float64) {
+  const bool on_host = !self.place()->on_device();
+  if (self.scalar && self.element.type == tca::DataType::float64 && on_host) {
     double number = nb::cast<double>(nb::float_(value));
     std::memcpy(self.step().from().data(), &number, sizeof number);
     run();
@@ -195,7 +196,8 @@ nb::object reduce(CollectiveObject& self, nb::handle value) {
   self.from.attr("__setitem__")(nb::ellipsis(), value);
   run();
   const nb::object result = self.to.attr("array");
-  return self.scalar ? nb::object(result.attr("item")()) : nb::object(result.attr("copy")());
+  return self.scalar ? nb::object(result.attr("item")())
+                     : nb::object(result.attr(nb::hasattr(result, "clone") ? "clone" : "copy")());
 }
 
 template <Kind kind>

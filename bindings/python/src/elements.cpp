@@ -46,9 +46,23 @@ std::optional<ElementType> known(std::string_view name) {
 
 }  // namespace
 
+std::string type_string(const ElementType& element) {
+  for (const Known& type : known_types)
+    if (type.format == element.format) return (type.bytes == 1 ? "|" : "<") + std::string(type.brief);
+  return "|V" + std::to_string(element.bytes);
+}
+
 ElementType element_type(nb::handle dtype) {
   if (nb::isinstance<nb::str>(dtype)) {
     if (auto type = known(nb::borrow<nb::str>(dtype).c_str())) return *type;
+  }
+  // A type of torch, which NumPy does not know.
+  constexpr std::string_view torch = "torch.";
+  if (const std::string name = text(dtype); name.starts_with(torch)) {
+    if (auto type = known(std::string_view(name).substr(torch.size()))) return *type;
+    throw tca::Error(
+        tca::Errc::invalid_argument,
+        "a window of " + name + ": take integers of the same size, and tensor().view(" + name + ")");
   }
   const nb::object described = nb::module_::import_("numpy").attr("dtype")(dtype);
   const auto words = [&](const char* attribute) { return text(nb::object(described.attr(attribute))); };

@@ -10,6 +10,7 @@
 #include "chain.hpp"
 #include "collective.hpp"
 #include "steps.hpp"
+#include "tca/device/chain.hpp"
 #include "window.hpp"
 #include "world.hpp"
 
@@ -233,6 +234,34 @@ void bind_halos(nb::module_& module) {
           "field"_a, "offset"_a = 0, "Adds a field, which begins `offset` elements into the window.",
           nb::sig("def add(self, field: Window, offset: int = 0) -> Halo"))
       .def(
+          "add_counted",
+          [](nb::handle_t<HaloObject> self, WindowObject& field, std::int64_t offset) {
+            auto& of = *nb::inst_ptr<HaloObject>(self);
+            require_same_place("Halo.add_counted", of, field);
+            of.step().add_counted(field.window(), offset);
+            return self;
+          },
+          "field"_a, "offset"_a = 0,
+          "Adds a field whose faces are counted puts: the cells next to a side are a queue of what goes to "
+          "the "
+          "neighbour there.",
+          nb::sig("def add_counted(self, field: Window, offset: int = 0) -> Halo"))
+      .def(
+          "to",
+          [](HaloObject& self, std::size_t field, const std::vector<int>& side) {
+            return self.step().to(field, std::span<const int>(side));
+          },
+          "field"_a, "side"_a,
+          "What goes from this rank's cells of a counted field to the neighbour at `side`, such as (-1, 0); "
+          "None "
+          "where none is there. After the commit.")
+      .def(
+          "from_",
+          [](HaloObject& self, std::size_t field, const std::vector<int>& side) {
+            return self.step().from(field, std::span<const int>(side));
+          },
+          "field"_a, "side"_a, "What comes from the neighbour at `side` into the ghosts there.")
+      .def(
           "commit",
           [](HaloObject& self) {
             auto& step = self.step();
@@ -259,6 +288,9 @@ void bind_halos(nb::module_& module) {
           },
           "cell"_a,
           "The offset of a cell in a field, in elements. The interior begins at 0, and -1 is a ghost.");
+  halo.def(
+      "device", [](HaloObject& self) { return bytes_of(self.step().device()); },
+      "The bytes of the tca::DeviceChain that kernels take (tca/chain.cuh).");
   bind_steps<HaloObject>(halo);
   bind_folds(module);
 }

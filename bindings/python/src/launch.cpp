@@ -68,6 +68,8 @@ tca::WorldOptions world_options(nb::kwargs& given, const char* call) {
   options.trace = taken(given, "trace", false);
   options.check_steps = taken(given, "check_steps", false);
   options.progress_thread = taken(given, "progress_thread", false);
+  options.engine_blocks = taken(given, "engine_blocks", options.engine_blocks);
+  if (const int device = taken(given, "device", -1); device >= 0) options.device = device;
   options.time_limit = milliseconds_of(taken(given, "time_limit", 30.0));
   for (const auto& [name, value] : given) {
     PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", call, name.ptr());
@@ -125,6 +127,7 @@ std::shared_ptr<Place> come_up(nb::kwargs& given) {
   const int rank = taken(given, "rank", -1);
   const int size = taken(given, "size", -1);
   const auto key = taken<std::string>(given, "key", {});
+  const auto arrays = taken(given, "arrays", nb::object(nb::none()));
   const tca::WorldOptions options = world_options(given, "World");
   const bool by_key = rank != -1 || size != -1 || !key.empty();
   if (by_key && (!comm.is_none() || rank == -1 || size == -1 || key.empty())) {
@@ -136,31 +139,38 @@ std::shared_ptr<Place> come_up(nb::kwargs& given) {
                      : by_key ? without_lock([&] { return tca::World::join(rank, size, key, options); })
                               : without_lock([&] { return tca::World::init(options); });
   last_rank = {world.rank(), world.size()};
-  return std::make_shared<Place>(std::move(world), false);
+  return std::make_shared<Place>(std::move(world), false, arrays);
 }
 
 std::pair<int, int> rank_of_process() { return last_rank; }
 
 nb::list run_threads(int ranks, nb::object body, nb::kwargs given) {
+  const auto arrays = taken(given, "arrays", nb::object(nb::none()));
   const tca::WorldOptions options = world_options(given, "run_threads");
   std::vector<nb::object> results(static_cast<std::size_t>(std::clamp(ranks, 0, 1 << 20)));
   std::optional<nb::python_error> first;  // the cause, rather than what it led to on other ranks
   bool first_is_cause = false;
-  // Each rank with the interpreter's lock, which guards these as well.
+  nb::ft_mutex mutex;  // of these
+  // Each rank with the interpreter's lock.
   const auto run = [&](tca::World& world) {
     const nb::gil_scoped_acquire lock;
     const auto rank = static_cast<std::size_t>(world.rank());
-    const WorldObject mine{std::make_shared<Place>(std::move(world), true)};
+    const WorldObject mine{std::make_shared<Place>(std::move(world), true, arrays)};
     try {
-      results[rank] = body(mine);
+      nb::object result = body(mine);
       mine.place->close(false);
+      const nb::ft_lock_guard guard(mutex);
+      results[rank] = std::move(result);
     } catch (const nb::python_error& error) {
       mine.place->close(true);
       const auto ours = library_error(error);
       const bool cause = !ours || ours->code() != tca::Errc::rank_lost;
-      if (!first || (cause && !first_is_cause)) {
-        first.emplace(error);
-        first_is_cause = cause;
+      {
+        const nb::ft_lock_guard guard(mutex);
+        if (!first || (cause && !first_is_cause)) {
+          first.emplace(error);
+          first_is_cause = cause;
+        }
       }
       pass_on(error);
     }

@@ -14,10 +14,16 @@ std::atomic<unsigned> forks{0};
 
 namespace {
 
-// Every place that is open. The interpreter's lock guards it.
+// Every place that is open.
 std::set<Place*>& places() {
   static std::set<Place*> all;
   return all;
+}
+nb::ft_mutex places_mutex;
+
+std::vector<Place*> open_places() {
+  const nb::ft_lock_guard lock(places_mutex);
+  return {places().begin(), places().end()};
 }
 
 void watch_forks() {
@@ -28,24 +34,28 @@ void watch_forks() {
 }  // namespace
 
 Member::Member(std::shared_ptr<Place> place, Kind kind) : place_(std::move(place)), kind_(kind) {
+  const nb::ft_lock_guard lock(place_->mutex_);
   place_->members_.insert(this);
 }
 
-Member::~Member() { place_->members_.erase(this); }
+Member::~Member() {
+  const nb::ft_lock_guard lock(place_->mutex_);
+  place_->members_.erase(this);
+}
 
-Place::Place(tca::World world, bool threads) : world_(std::move(world)), threads_(threads) {
+Place::Place(tca::World world, bool threads, nb::object arrays)
+    : world_(std::move(world)), threads_(threads), arrays_(std::move(arrays)) {
   const std::string described = (*world_).describe();
-  if (described.find("cuda", described.rfind(", fabric ")) != std::string::npos) {
-    throw tca::Error(
-        tca::Errc::invalid_argument,
-        "World: this one's windows lie on GPUs, where Python cannot show them as arrays yet. Take the "
-        "fabric shm, mpi, shm+mpi or sim");
-  }
+  on_device_ = described.find("cuda", described.rfind(", fabric ")) != std::string::npos;
   watch_forks();
+  const nb::ft_lock_guard lock(places_mutex);
   places().insert(this);
 }
 
-Place::~Place() { places().erase(this); }
+Place::~Place() {
+  const nb::ft_lock_guard lock(places_mutex);
+  places().erase(this);
+}
 
 void Place::enter(std::shared_ptr<Place> around, std::vector<int> ranks, std::unique_ptr<Member> membership) {
   around_ = std::move(around);
@@ -73,7 +83,10 @@ tca::World& Place::world() {
 void Place::close(bool failed) {
   if (!world_) return;
   for (const Member::Kind kind : {Member::Kind::step, Member::Kind::window, Member::Kind::group}) {
-    const std::vector<Member*> now(members_.begin(), members_.end());
+    const std::vector<Member*> now = [&] {
+      const nb::ft_lock_guard lock(mutex_);
+      return std::vector<Member*>(members_.begin(), members_.end());
+    }();
     for (Member* const member : now)
       if (member->kind() == kind) member->drop();
   }
@@ -91,6 +104,7 @@ void Place::close(bool failed) {
 WindowObject* Place::window_at(const void* address, std::size_t bytes, std::size_t element_bytes) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   WindowObject* found = nullptr;
+  const nb::ft_lock_guard lock(mutex_);
   for (auto next = windows_.upper_bound(begin); next != windows_.begin();) {
     WindowObject* const window = (--next)->second;
     if (begin + bytes > next->first + window->bytes()) continue;
@@ -101,14 +115,13 @@ WindowObject* Place::window_at(const void* address, std::size_t bytes, std::size
 }
 
 WindowObject* Place::window_anywhere(const void* address) {
-  for (const Place* const place : places())
+  for (const Place* const place : open_places())
     if (WindowObject* const window = place->window_at(address, 0, 0)) return window;
   return nullptr;
 }
 
 void Place::close_all(bool failed) {
-  const std::vector<Place*> now(places().begin(), places().end());
-  for (Place* const place : now)
+  for (Place* const place : open_places())
     if (place->around() == nullptr) place->close(failed);
 }
 

@@ -2,6 +2,8 @@
 // outlives what it stands on; closing the world drops what was made in it, in order.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -15,6 +17,8 @@
 #include "tca/raw.hpp"
 
 namespace opentca_python {
+
+namespace nb = nanobind;
 
 class Place;
 class WindowObject;
@@ -70,8 +74,9 @@ class Member {
 
 class Place {
  public:
-  /// Throws Error{invalid_argument} for a world whose windows the host cannot read. `threads`: the ranks are threads of this process, which need the interpreter's lock in turn.
-  Place(tca::World world, bool threads);
+  /// `threads`: the ranks are threads of this process, which need the interpreter's lock in turn. `arrays` is the library
+  /// whose arrays windows on GPUs are, or None.
+  Place(tca::World world, bool threads, nb::object arrays);
   ~Place();
 
   /// Throw Error{invalid_argument} where the world is closed, or belongs to the process that this one was forked from.
@@ -82,6 +87,9 @@ class Place {
   void close(bool failed);
   bool closed() const { return !world_; }
   bool threads() const { return threads_; }
+  /// Whether windows lie in the memory of GPUs.
+  bool on_device() const { return on_device_; }
+  const nb::object& arrays() const { return arrays_; }
 
   /// The window that `bytes` bytes at `address` lie in, of elements of `element_bytes` where there are several; null if
   /// there is none.
@@ -102,10 +110,13 @@ class Place {
   friend class WindowObject;
 
   Handle<tca::World> world_;
-  bool threads_;
+  bool threads_, on_device_;
+  nb::object arrays_;
   std::shared_ptr<Place> around_;
   std::vector<int> ranks_around_;
   std::unique_ptr<Member> membership_;
+  // Where the interpreter has no lock, objects may go in any thread.
+  mutable nb::ft_mutex mutex_;  // of the two below
   std::set<Member*> members_;
   std::multimap<std::uintptr_t, WindowObject*> windows_;  // by the address where they begin
 };

@@ -4,9 +4,13 @@
 
 #include "chain.hpp"
 #include "collective.hpp"
+#include "counted.hpp"
+#include "device.hpp"
 #include "errors.hpp"
 #include "halo.hpp"
 #include "launch.hpp"
+#include "post.hpp"
+#include "region.hpp"
 #include "window.hpp"
 #include "world.hpp"
 
@@ -16,10 +20,14 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   python::translate_errors();
   python::bind_windows(module);
+  python::bind_counted(module);
   python::bind_chains(module);
   python::bind_worlds(module);
   python::bind_halos(module);
   python::bind_collectives(module);
+  python::bind_regions(module);
+  python::bind_posts(module);
+  python::bind_teams(module);
   module.attr("_version") = tca::library_version();
   module.def("_rank_of_process", &python::rank_of_process);
   module.def("_close_all", &python::Place::close_all, nanobind::arg("failed"));

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,7 @@ class WindowObject final : public Member {
   std::string name_;
   nb::object kept_alive_;  // whose memory a window of existing memory is
   void* memory_;
-  long exports_ = 0;
+  std::atomic<long> exports_ = 0;
   bool closed_ = false;
 };
 
@@ -70,6 +71,16 @@ nb::object make_window(const std::shared_ptr<Place>& place, nb::handle shape, nb
 
 /// The window of a world as a group sees it.
 nb::object view_window(const std::shared_ptr<Place>& place, WindowObject& window);
+
+/// The extents that a shape of Python's has. Throws Error{invalid_argument} for what is no shape.
+std::vector<std::int64_t> extents_of(nb::handle shape);
+
+/// Describes a row-major array as the buffer protocol asks for it. What it points to lives as long as the view.
+void fill_buffer(PyObject* owner, Py_buffer* view, int flags, void* memory, ElementType& element,
+                 Geometry& array, std::vector<std::int64_t>& byte_strides);
+
+/// The NumPy array of a buffer.
+nb::object as_array(nb::handle buffer);
 
 /// Part of this rank's own memory: a window, or an array that shows part of one.
 struct LocalPart {

@@ -4,19 +4,41 @@
 #include <cstring>
 
 #include "buffer.hpp"
+#include "device.hpp"
 #include "interpreter.hpp"
+#include "tca/device/window.hpp"
 #include "window.hpp"
 
 namespace opentca_python {
 
 using namespace nb::literals;
 
-namespace {
-
-nb::object as_array(nb::handle window) {
+nb::object as_array(nb::handle buffer) {
   // Looked up once, and kept for good, as modules are.
   static const nb::handle convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
-  return convert(window);
+  return convert(buffer);
+}
+
+namespace {
+
+// This rank's part, as an array of NumPy or of the library that the world uses on GPUs.
+nb::object array_of(nb::handle_t<WindowObject> window) {
+  WindowObject& of = *nb::inst_ptr<WindowObject>(window);
+  return of.place()->on_device() ? device_array(*of.place(), window) : as_array(window);
+}
+
+nb::object cuda_interface(WindowObject& window) {
+  if (!window.place()->on_device()) throw nb::attribute_error("__cuda_array_interface__");
+  window.window();
+  window.pin();
+  nb::dict shown;
+  shown["shape"] = nb::tuple(nb::cast(window.shape()));
+  shown["typestr"] = type_string(window.element());
+  shown["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(window.begin()), false);
+  shown["strides"] = nb::none();
+  shown["version"] = 3;
+  shown["stream"] = nb::none();  // steps are ordered on the streams of those who use the array
+  return shown;
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -51,8 +73,10 @@ void put_now(const RemoteObject& target, nb::handle value) {
                      "Remote.put: one element at a time, not an array of the shape " +
                          describe(target.part.shape) + "; a chain puts more");
   }
-  const nb::object one =
-      nb::module_::import_("numpy").attr("array")(value, "dtype"_a = as_array(target.holder).attr("dtype"));
+  const nb::object dtype = window.place()->on_device()
+                               ? nb::object(nb::str(type_string(window.element()).c_str()))
+                               : nb::object(as_array(target.holder).attr("dtype"));
+  const nb::object one = nb::module_::import_("numpy").attr("array")(value, "dtype"_a = dtype);
   const Buffer buffer(one, PyBUF_SIMPLE);
   if (!buffer.valid()) throw nb::python_error();
   if (static_cast<std::size_t>(buffer->len) != window.element().bytes)
@@ -90,10 +114,32 @@ void bind_windows(nb::module_& module) {
       "lacks are the array's: `u.sum()`, `u.dtype`.")
       .def("on", &part_on, "rank"_a, "The part of a rank, as a target of puts: `u.on(right)[1:-1, 0]`.",
            nb::sig("def on(self, rank: int) -> Remote"))
+      .def_prop_ro("array", &array_of,
+                   "This rank's part as a NumPy array, and on GPUs as one of CuPy or torch. It stays valid "
+                   "when the world is "
+                   "closed.",
+                   nb::sig("def array(self) -> typing.Any"))
+      .def(
+          "tensor",
+          [](nb::handle_t<WindowObject> self) {
+            return nb::object(nb::module_::import_("opentca._arrays").attr("tensor")(self));
+          },
+          "This rank's part as a tensor of torch, without a copy.", nb::sig("def tensor(self) -> typing.Any"))
       .def_prop_ro(
-          "array", [](nb::handle_t<WindowObject> self) { return as_array(self); },
-          "This rank's part as a NumPy array. It stays valid when the world is closed.",
-          nb::sig("def array(self) -> numpy.ndarray"))
+          "peer_pointers",
+          [](WindowObject& self) {
+            const tca::DeviceWindow<std::byte>& device = self.window().device();
+            std::vector<std::uintptr_t> parts;
+            for (std::uint32_t rank = 0; rank < device.size; ++rank)
+              parts.push_back(reinterpret_cast<std::uintptr_t>(device.parts[rank]));
+            return nb::tuple(nb::cast(parts));
+          },
+          "The addresses of all ranks' parts as kernels of this one reach them; 0 where they do not. On the "
+          "fabric cuda.",
+          nb::sig("def peer_pointers(self) -> tuple[int, ...]"))
+      .def(
+          "device", [](WindowObject& self) { return bytes_of(self.window().device()); },
+          "The bytes of the tca::DeviceWindow<std::byte> that kernels take (tca/window.cuh).")
       .def_prop_ro(
           "shape", [](const WindowObject& self) { return tuple_of(self.shape()); },
           nb::sig("def shape(self) -> tuple[int, ...]"))
@@ -105,12 +151,12 @@ void bind_windows(nb::module_& module) {
       .def_prop_ro("itemsize", [](const WindowObject& self) { return self.element().bytes; })
       .def(
           "__getitem__",
-          [](nb::handle_t<WindowObject> self, nb::handle index) { return nb::object(as_array(self)[index]); },
+          [](nb::handle_t<WindowObject> self, nb::handle index) { return nb::object(array_of(self)[index]); },
           nb::sig("def __getitem__(self, index: typing.Any, /) -> typing.Any"))
       .def(
           "__setitem__",
           [](nb::handle_t<WindowObject> self, nb::handle index, nb::handle value) {
-            as_array(self)[index] = value;
+            array_of(self)[index] = value;
           },
           nb::sig("def __setitem__(self, index: typing.Any, value: typing.Any, /) -> None"))
       .def("__len__",
@@ -123,24 +169,32 @@ void bind_windows(nb::module_& module) {
           [](nb::handle_t<WindowObject> self, const char* name) {
             // Not of what Python itself asks for, such as __array_struct__.
             if (std::strncmp(name, "__", 2) == 0) throw nb::attribute_error(name);
-            return nb::object(as_array(self).attr(name));
+            return nb::object(array_of(self).attr(name));
           },
           nb::sig("def __getattr__(self, name: str, /) -> typing.Any"))
       .def_prop_ro(
           "__array_interface__",
           [](nb::handle_t<WindowObject> self) {
+            if (nb::inst_ptr<WindowObject>(self)->place()->on_device())
+              throw nb::attribute_error("__array_interface__");
             nb::inst_ptr<WindowObject>(self)->pin();
             return nb::object(as_array(self).attr("__array_interface__"));
           },
           nb::sig("def __array_interface__(self) -> dict[str, typing.Any]"))
+      .def_prop_ro("__cuda_array_interface__", &cuda_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict[str, typing.Any]"))
       .def(
           "__dlpack__",
           [](nb::handle_t<WindowObject> self, nb::kwargs options) {
-            return nb::object(as_array(self).attr("__dlpack__")(**options));
+            return nb::object(array_of(self).attr("__dlpack__")(**options));
           },
           nb::sig("def __dlpack__(self, **options: typing.Any) -> typing.Any"))
       .def(
-          "__dlpack_device__", [](const WindowObject&) { return nb::make_tuple(1, 0); },
+          "__dlpack_device__",
+          [](nb::handle_t<WindowObject> self) -> nb::object {
+            const bool on_device = nb::inst_ptr<WindowObject>(self)->place()->on_device();
+            return on_device ? nb::object(array_of(self).attr("__dlpack_device__")()) : nb::make_tuple(1, 0);
+          },
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("__repr__", [](const WindowObject& self) {
         return "<opentca.Window " + (self.name().empty() ? "" : "'" + self.name() + "' ") + "of the shape " +

@@ -33,7 +33,7 @@ class GroupOf final : public Member {
 
 WorldObject group_of(const std::shared_ptr<Place>& around, tca::World made) {
   std::vector<int> ranks = without_lock([&] { return made.all_gather(around->world().rank()); });
-  auto place = std::make_shared<Place>(std::move(made), around->threads());
+  auto place = std::make_shared<Place>(std::move(made), around->threads(), around->arrays());
   place->enter(around, std::move(ranks), std::make_unique<GroupOf>(around, *place));
   return {std::move(place)};
 }
@@ -72,7 +72,8 @@ void bind_lifetime(nb::class_<WorldObject>& world) {
               "None, "
               "key: str | None = None, fabric: str = '', machine: str = '', fidelity: str = '', time_limit: "
               "float = "
-              "30.0, trace: bool = False, check_steps: bool = False, progress_thread: bool = False) -> None"))
+              "30.0, trace: bool = False, check_steps: bool = False, progress_thread: bool = False, device: "
+              "int | None = None, engine_blocks: int = 0, arrays: typing.Any = None) -> None"))
       .def(
           "__enter__", [](nb::handle_t<WorldObject> self) { return self; },
           nb::sig("def __enter__(self) -> World"))
@@ -196,6 +197,10 @@ void bind_rest(nb::class_<WorldObject>& world) {
             at_once(*self.place, [&] { of.progress(); });
           },
           "Progresses the steps of this rank's chains without blocking.")
+      .def(
+          "check", [](WorldObject& self) { self.place->world().check(); },
+          "Raises the error of a step that was ordered on a stream, or of a put from a kernel, if there was "
+          "one.")
       .def(
           "write_trace",
           [](WorldObject& self, const std::string& path) {

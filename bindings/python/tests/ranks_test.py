@@ -58,6 +58,10 @@ class Ranks(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertRegex(done.stdout, "on 4 ranks in .* as by one rank")
 
+    def test_example_of_rounds(self):
+        done = self.run_all(ranks(3, EXAMPLES / "stream.py"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "all numbers have come, in 3 rounds\n", ""))
+
     def test_program_of_mpi4py(self):
         if importlib.util.find_spec("mpi4py") is None or shutil.which("mpirun") is None:
             self.skipTest("needs mpi4py and mpirun")

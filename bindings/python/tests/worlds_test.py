@@ -98,6 +98,9 @@ class Worlds(unittest.TestCase):
                 chain.run()
                 tca.AllReduce(world, "a").reduce(1.0)
                 tca.Halo(world, "h", tca.Grid(1, [1]), [4]).add(u).commit()
+                region = tca.Region(world, 8, "f8")
+                tca.Post(world).put(region.token, u[:8]).notify(0).run()
+                tca.Notices(world).wait(0)
                 return u[5:6]
 
         def many(worlds):
@@ -120,7 +123,10 @@ class Worlds(unittest.TestCase):
             chain = world.chain("c").put(u.on(0)[0:1], u[1:2]).expect(0)
             chain.commit()
             chain.start()
-            cycle = [world, u, chain]
+            region = tca.Region(world, 10, "f8")
+            post, notices = tca.Post(world).put(region.token, u).notify(0), tca.Notices(world)
+            post.start()
+            cycle = [world, u, chain, memoryview(region), post, notices]
             cycle.append(cycle)
         """
         done = python(script)
@@ -131,15 +137,16 @@ class Worlds(unittest.TestCase):
             u = world.zeros(10)
             chain = world.chain("c").put(u.on(0)[0:1], u[1:2]).expect(0)
             chain.commit()
+            post = tca.Post(world).notify(0)
             child = os.fork()
             if child == 0:
                 told = 0
-                for call in (chain.run, lambda: world.zeros(1), lambda: world.rank, chain.commit, lambda: u.on(0)):
+                for call in (chain.run, lambda: world.zeros(1), lambda: world.rank, post.start, lambda: u.on(0)):
                     try:
                         call()
                     except tca.InvalidArgument as error:
                         told += "forked" in str(error)
-                del call, chain, u, world
+                del call, chain, post, u, world
                 gc.collect()
                 os._exit(told)
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 5)

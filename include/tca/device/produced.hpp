@@ -187,7 +187,7 @@ struct DeviceProducedChain : DeviceChain {
   device::Word produced_out = 0, produced_in = 0;
   device::Flag produced_guarded = 0, produced_checked = 0;
 
-  device::Progress progress() const { return {steps, limits}; }
+  TCA_DEVICE device::Progress progress() const { return {steps, limits}; }
 };
 
 namespace device {

@@ -14,7 +14,9 @@ struct Divisor {
   std::uint64_t reciprocal = 0;  // ceil(2^64 / value); 0 for 1
   Word value = 1;
 
-  static constexpr Divisor of(Word value) { return {value == 1 ? 0 : ~std::uint64_t{0} / value + 1, value}; }
+  TCA_DEVICE static constexpr Divisor of(Word value) {
+    return {value == 1 ? 0 : ~std::uint64_t{0} / value + 1, value};
+  }
 
   TCA_DEVICE Word divide(Word dividend) const {
     if (value == 1) return dividend;

@@ -16,15 +16,15 @@ void check_missing(WorldState& world, const control::Wait& wait, const std::func
   }
 }
 
-bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanoseconds at_most,
-                std::string_view what_to_do, const std::function<bool()>& is_done) {
+bool wait_until(WorldState& world, const control::Wait& wait, Patience patience, std::string_view what_to_do,
+                const std::function<bool()>& is_done) {
   if (is_done()) return true;
   control::Control& control = world.control();
-  const bool limited = at_most < no_limit;
+  const bool limited = patience.at_most < no_limit;
   // A look at the clock takes a good part of what a signal does.
   const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
-  const auto is_over = [&] { return limited && at_most <= control.now() - begin; };
-  while (control.wait_turn(wait, at_most)) {
+  const auto is_over = [&] { return limited && patience.at_most <= control.now() - begin; };
+  while (control.wait_turn(wait, patience.at_most)) {
     if (is_done()) return true;
     if (is_over()) return false;
   }
@@ -34,16 +34,23 @@ bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanos
   base::Poll poll(control.cores());
   bool done = false;
   const auto look = [&] { return done = done || is_done(); };
+  const auto check = [&] {
+    check_missing(world, wait, look);
+    const std::chrono::nanoseconds waited = patience.already + poll.waited();
+    if (waited >= control.time_limit && !look())
+      control.fail_late(waited, wait.what(), wait.about(), what_to_do);
+  };
   for (unsigned polls = 1; !look(); ++polls) {
     const bool waited_long = poll.pause({.moves = world.needs_polling()});
     if (poll.has_yielded() || polls % polls_between_progress == 0) {
       world.progress_while_waiting();
-      if (is_over()) return look();
+      if (is_over()) {
+        // One of many short waits is never a long one itself.
+        if (patience.already > std::chrono::nanoseconds(0) && !look()) check();
+        return look();
+      }
     }
-    if (!waited_long) continue;
-    check_missing(world, wait, look);
-    if (poll.waited() >= control.time_limit && !look())
-      control.fail_late(poll.waited(), wait.what(), wait.about(), what_to_do);
+    if (waited_long) check();
   }
   return true;
 }

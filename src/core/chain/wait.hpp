@@ -12,11 +12,18 @@ namespace tca::core {
 
 inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
-// Waits until `is_done` returns true, for at most `at_most`, and returns whether it did. Meanwhile drives
-// what this rank owes in its chains. Throws Error{rank_lost} where one of the ranks that `wait` misses is
-// lost, and Error{timed_out} when the world's time limit has passed; `what_to_do` ends that sentence.
-bool wait_until(WorldState& world, const control::Wait& wait, std::chrono::nanoseconds at_most,
-                std::string_view what_to_do, const std::function<bool()>& is_done);
+// How long a wait may take, and how long the program has waited for the same before, in calls that returned: the
+// world's time limit covers all of them together.
+struct Patience {
+  std::chrono::nanoseconds at_most = no_limit;
+  std::chrono::nanoseconds already{0};
+};
+
+// Waits until `is_done` returns true, and returns whether it did in time. Meanwhile drives what this rank owes in
+// its chains. Throws Error{rank_lost} where one of the ranks that `wait` misses is lost, and Error{timed_out} when
+// the world's time limit has passed; `what_to_do` ends that sentence.
+bool wait_until(WorldState& world, const control::Wait& wait, Patience patience, std::string_view what_to_do,
+                const std::function<bool()>& is_done);
 
 // Throws Error{rank_lost} where one of the ranks that `wait` misses is lost, unless `is_done` after all.
 void check_missing(WorldState& world, const control::Wait& wait, const std::function<bool()>& is_done);

@@ -127,6 +127,7 @@ class PostState {
       require_rest();
       for (auto& [fabric, program] : programs_) program->start();
       running_ = true;
+      waited_ = std::chrono::duration<double>(0);
     });
   }
 
@@ -137,18 +138,23 @@ class PostState {
     return left;
   }
 
-  void wait() {
-    named("wait", [&] { await("until its sources may be overwritten", [&] { return has_left(); }); });
+  bool wait_for(std::chrono::nanoseconds at_most) {
+    bool left = false;
+    named("wait",
+          [&] { left = await(at_most, "until its sources may be overwritten", [&] { return has_left(); }); });
+    return left;
   }
 
-  void flush() {
+  bool flush_for(std::chrono::nanoseconds at_most) {
+    bool landed = false;
     named("flush", [&] {
-      await("until everything is in place", [&] {
-        bool landed = has_left();
-        for (auto& [fabric, program] : programs_) landed &= program->has_landed();
-        return landed;
+      landed = await(at_most, "until everything is in place", [&] {
+        bool all = has_left();
+        for (auto& [fabric, program] : programs_) all &= program->has_landed();
+        return all;
       });
     });
+    return landed;
   }
 
   std::string title() const { return name_.empty() ? "a post" : fmt::format("post '{}'", name_); }
@@ -195,13 +201,20 @@ class PostState {
     return left;
   }
 
+  // The waits for one start count together, up to the first that ends.
   template <class Done>
-  void await(const char* what, const Done& is_done) {
-    if (is_done()) return;
-    wait_until(
-        *world_, Waiting(*this, what), no_limit,
+  bool await(std::chrono::nanoseconds at_most, const char* what, const Done& is_done) {
+    if (is_done()) return true;
+    const std::chrono::duration<double> begin = world_->control().now();
+    // None where this throws: a program that waits again gives it as much time once more.
+    const std::chrono::duration<double> before = std::exchange(waited_, {});
+    const bool done = wait_until(
+        *world_, Waiting(*this, what),
+        {at_most, std::chrono::duration_cast<std::chrono::nanoseconds>(before)},
         ", which takes nothing; does it call the library? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)",
         is_done);
+    if (!done) waited_ = before + (world_->control().now() - begin);
+    return done;
   }
 
   fabric::PostProgram& program(std::size_t fabric) {
@@ -216,6 +229,7 @@ class PostState {
   std::vector<std::shared_ptr<const Attached>> targets_;                  // keeps the regions of its puts
   std::map<std::size_t, std::unique_ptr<fabric::PostProgram>> programs_;  // by fabric
   bool running_ = false;
+  std::chrono::duration<double> waited_{0};  // in calls that returned before it was over
 };
 
 class NoticesState {
@@ -223,11 +237,11 @@ class NoticesState {
   explicit NoticesState(World& world)
       : world_(WorldState::of(world).shared_from_this()), posting_(world_->posting()) {}
 
-  bool wait_for(const Notice& notice, std::chrono::nanoseconds at_most) {
+  bool wait_for(const Notice& notice, Patience patience) {
     const Waiting waiting(*this, notice);
     check(notice);
     fabric::Poster& poster = poster_of(notice.source);
-    return wait_until(*world_, waiting, at_most,
+    return wait_until(*world_, waiting, patience,
                       ", which has not raised it; has it started its post? (time limit: WorldOptions or "
                       "OPENTCA_TIME_LIMIT)",
                       [&] { return poster.take(notice.source, notice.slot, notice.tag); });
@@ -373,17 +387,20 @@ Post& Post::clear() {
 
 void Post::start() { state().start(); }
 bool Post::test() { return state().test(); }
-void Post::wait() { state().wait(); }
-void Post::flush() { state().flush(); }
+void Post::wait() { static_cast<void>(state().wait_for(core::no_limit)); }
+bool Post::wait_for(std::chrono::nanoseconds duration) { return state().wait_for(duration); }
+void Post::flush() { static_cast<void>(state().flush_for(core::no_limit)); }
+bool Post::flush_for(std::chrono::nanoseconds duration) { return state().flush_for(duration); }
 
 Notices::Notices(World& world) : state_(std::make_unique<core::NoticesState>(world)) {}
 Notices::Notices(Notices&&) noexcept = default;
 Notices& Notices::operator=(Notices&&) noexcept = default;
 Notices::~Notices() = default;
 
-void Notices::wait(const Notice& notice) { state().wait_for(notice, core::no_limit); }
-bool Notices::wait_for(const Notice& notice, std::chrono::nanoseconds duration) {
-  return state().wait_for(notice, duration);
+void Notices::wait(const Notice& notice) { static_cast<void>(state().wait_for(notice, {})); }
+bool Notices::wait_for(const Notice& notice, std::chrono::nanoseconds duration,
+                       std::chrono::nanoseconds already) {
+  return state().wait_for(notice, {duration, already});
 }
 bool Notices::test(const Notice& notice) { return state().test(notice); }
 std::optional<Notice> Notices::test_any(int source, int slot) { return state().test_any(source, slot); }

@@ -73,6 +73,19 @@ static tca_status is_late(tca_world* world, void* context) {
   return tca_chain_free(chain);
 }
 
+// A child that a rank has forked frees what it has inherited, and ends: the ranks go on as if it had not been.
+static tca_status has_a_child(tca_world* world, void* context) {
+  (void)context;
+  int me, how = 0;
+  tca_chain* chain;
+  TRY(make_chain(world, NULL, &me, &chain));
+  const pid_t child = fork();
+  if (child == 0) _exit(tca_chain_free(chain) == TCA_OK && tca_world_free(world) == TCA_OK ? 0 : 1);
+  REQUIRE(waitpid(child, &how, 0) == child && how == 0, "the child has ended by %d", how);
+  for (int step = 0; step < 3; ++step) TRY(tca_chain_run(chain));
+  return tca_chain_free(chain);
+}
+
 // Two processes that both want to be rank 0 of 2; a third one is rank 1.
 static int rank_is_taken(void) {
   char key[64];
@@ -120,5 +133,6 @@ static int survives(int is_killed) {
 int test_deaths(way how) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
-  return survives(0) && survives(1) && rank_is_taken() && run_ranks(how, 2, is_late, ends);
+  return survives(0) && survives(1) && rank_is_taken() && run_ranks(how, 2, is_late, ends) &&
+         run_ranks(how, 2, has_a_child, NULL);
 }

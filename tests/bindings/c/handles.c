@@ -57,6 +57,9 @@ static tca_status foreign_ones(tca_world* world) {
 static tca_status stale_ones(tca_world* world) {
   tca_window *window, *other;
   tca_chain *chain, *next;
+  tca_post* post;
+  tca_region* region;
+  tca_notices* notices;
   TRY(tca_window_create(world, 1, 1, "u", &window));
   TRY(tca_chain_create(world, "c", NULL, &chain));
   TRY(tca_chain_free(chain));
@@ -68,6 +71,16 @@ static tca_status stale_ones(tca_world* world) {
     EXPECT(tca_chain_wait(chain), TCA_INVALID_ARGUMENT, "this chain has been freed");
     TRY(tca_chain_free(next));
   }
+  TRY(tca_post_create(world, NULL, &post));
+  TRY(tca_post_free(post));
+  EXPECT(tca_post_start(post), TCA_INVALID_ARGUMENT, "tca_post_start: this post has been freed");
+  TRY(tca_region_create(world, 8, &region));
+  EXPECT(tca_post_start((tca_post*)region), TCA_INVALID_ARGUMENT, "this is a region, and no post");
+  TRY(tca_region_free(region));
+  EXPECT(tca_region_data(region, NULL), TCA_INVALID_ARGUMENT, "this region has been freed");
+  TRY(tca_notices_create(world, &notices));
+  TRY(tca_notices_free(notices));
+  EXPECT(tca_notices_wait(notices, 0, 0, 0), TCA_INVALID_ARGUMENT, "this set of notices has been freed");
   TRY(tca_window_free(window));
   TRY(tca_window_create(world, 1, 1, "v", &other));
   EXPECT(tca_window_data(window, NULL), TCA_INVALID_ARGUMENT, "");

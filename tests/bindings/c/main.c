@@ -9,9 +9,10 @@
 static const struct {
   const char* name;
   int (*run)(way how);
-} tests[] = {{"puts", test_puts},         {"halos", test_halos},       {"collectives", test_collectives},
-             {"worlds", test_worlds},     {"refusals", test_refusals}, {"handles", test_handles},
-             {"versions", test_versions}, {"deaths", test_deaths}};
+} tests[] = {{"puts", test_puts},         {"counted", test_counted},         {"posts", test_posts},
+             {"halos", test_halos},       {"collectives", test_collectives}, {"worlds", test_worlds},
+             {"refusals", test_refusals}, {"handles", test_handles},         {"versions", test_versions},
+             {"deaths", test_deaths}};
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;

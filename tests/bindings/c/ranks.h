@@ -16,6 +16,8 @@ int64_t random_below(unsigned* state, int64_t below);
 
 // The tests: each returns whether it has passed.
 int test_puts(way how);
+int test_counted(way how);
+int test_posts(way how);
 int test_halos(way how);
 int test_collectives(way how);
 int test_worlds(way how);

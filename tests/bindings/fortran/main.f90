@@ -3,6 +3,8 @@ program main
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
   use ranks
   use test_puts
+  use test_counted
+  use test_posts
   use test_halos
   use test_collectives
   use test_worlds
@@ -24,6 +26,10 @@ program main
   select case (name)
   case ('puts')
     call puts()
+  case ('counted')
+    call counted()
+  case ('posts')
+    call posts()
   case ('halos')
     call halos()
   case ('collectives')

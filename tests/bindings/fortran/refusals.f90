@@ -103,6 +103,27 @@ contains
     call expect(ierror, tca_invalid_argument, 'they count from 1')
   end subroutine
 
+  subroutine of_another_world(world)
+    type(tca_world), intent(in) :: world
+    type(tca_world) :: group
+    type(tca_window) :: window
+    type(tca_chain) :: chain
+    type(tca_layout) :: one
+    real(real64), pointer, contiguous :: u(:)
+    integer :: me, ierror
+
+    call tca_world_rank(world, me)
+    call tca_world_split(world, me, 0, group)
+    call tca_window_create(world, [1], [2], u, window, 'outside')
+    call tca_chain_create(group, 'inside', chain)
+    call tca_layout_block(1, one)
+    call tca_chain_put(chain, tca_at(window, 0), one, tca_here(window, 2), ierror=ierror)
+    call expect(ierror, tca_invalid_argument, 'a window of another world')
+    call tca_chain_free(chain)
+    call tca_window_free(window)
+    call tca_world_free(group)
+  end subroutine
+
   ! Those that are not set, that were freed, and that are of another kind.
   subroutine handles(world, ierror)
     type(tca_world), intent(in) :: world
@@ -142,6 +163,7 @@ contains
     call expect(ierror, tca_invalid_argument, 'tca_chain_start: this chain has been freed')
     call tca_chain_free(copy, ierror)
     call expect(ierror, tca_invalid_argument, 'this chain has been freed')
+    call of_another_world(world)
     if (way /= 'processes') then
       copy_of_world = world
       call tca_world_free(copy_of_world, ierror)
