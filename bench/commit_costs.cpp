@@ -94,14 +94,15 @@ class Commits {
     world_.barrier();
     const Clock::time_point begin = Clock::now();
     std::uint32_t number = 0;
-    state_->meet({}, "commit", number);
+    state_->meet({}, {}, 0, "commit", number);
     std::unique_ptr<fabric::Offer> offer;
     const std::vector<base::Blob> offers = state_->control().make_together("commit", [&] {
       offer =
           state_->fabrics().front()->offer({"commit", state_->members(), number, true, outgoing, incoming});
       return offer->to_others();
     });
-    const std::unique_ptr<fabric::Program> program = offer->bind(offers);
+    const std::unique_ptr<fabric::Program> program =
+        offer->bind({{partner_, offers[static_cast<std::size_t>(partner_)]}});
     return us_since(begin);
   }
 

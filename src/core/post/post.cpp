@@ -278,7 +278,7 @@ class NoticesState {
       return false;
     };
     const bool come =
-        wait_until(*world_, WaitingForAny(*world_, slot), at_most,
+        wait_until(*world_, WaitingForAny(*world_, slot), {at_most},
                    "; has a rank raised one? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)", take);
     return come ? std::optional(notice) : std::nullopt;
   }
