@@ -33,8 +33,8 @@
 
 namespace tca {
 
-/// Times, counted in 64 buckets whose bounds are 16, 24, 32, 48, 64... ns, two to each power of two; the last is
-/// for all from 34 s on.
+/// Times, counted in 64 buckets: 0, and those from 1, 16, 24, 32, 48, 64... ns on, two to each power of two; the
+/// last is for all from 26 s on.
 class TCA_API TimeDistribution {
  public:
   static constexpr int bucket_count = 64;

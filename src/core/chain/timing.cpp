@@ -12,7 +12,7 @@ namespace tca {
 
 namespace {
 
-constexpr int first_bits = 4;  // bucket 0 holds all below 16 ns
+constexpr int first_bits = 4;  // the first two buckets hold 0 and all below 16 ns
 
 std::string in_words(const TimeDistribution& times) {
   if (times.count() == 0) return "-";
@@ -33,17 +33,17 @@ nlohmann::ordered_json json_of(const TimeDistribution& times) {
 }  // namespace
 
 int TimeDistribution::bucket_of(std::int64_t ns) {
-  if (ns < std::int64_t{1} << first_bits) return 0;
+  if (ns < std::int64_t{1} << first_bits) return ns > 0 ? 1 : 0;
   const int top = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ns))) - 1;
   const int upper_half = static_cast<int>(ns >> (top - 1) & 1);
-  return std::min(1 + 2 * (top - first_bits) + upper_half, bucket_count - 1);
+  return std::min(2 + 2 * (top - first_bits) + upper_half, bucket_count - 1);
 }
 
 std::int64_t TimeDistribution::lower_bound_ns(int bucket) {
-  if (bucket == 0) return 0;
-  const int top = (bucket - 1) / 2 + first_bits;
+  if (bucket < 2) return bucket;
+  const int top = (bucket - 2) / 2 + first_bits;
   const std::int64_t half = std::int64_t{1} << (top - 1);
-  return (bucket - 1) % 2 == 0 ? 2 * half : 3 * half;
+  return bucket % 2 == 0 ? 2 * half : 3 * half;
 }
 
 void TimeDistribution::add(std::int64_t ns) {
@@ -62,6 +62,7 @@ double TimeDistribution::quantile_us(double fraction) const {
   int bucket = 0;
   const auto in = [&] { return static_cast<double>(buckets_[static_cast<std::size_t>(bucket)]); };
   while (before + in() <= place) before += in(), ++bucket;
+  if (bucket == 0) return 0;
   const bool is_last = bucket == bucket_count - 1;
   const auto lower = static_cast<double>(lower_bound_ns(bucket));
   const auto upper = static_cast<double>(is_last ? maximum_ns_ : lower_bound_ns(bucket + 1));

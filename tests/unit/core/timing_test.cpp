@@ -13,7 +13,7 @@ namespace {
 
 TEST(TimeDistribution, EveryTimeIsInTheBucketThatItsBoundsSay) {
   EXPECT_EQ(TimeDistribution::bucket_of(-5), 0);
-  EXPECT_EQ(TimeDistribution::bucket_of(15), 0);
+  EXPECT_EQ(TimeDistribution::bucket_of(15), 1);
   EXPECT_EQ(TimeDistribution::bucket_of(std::numeric_limits<std::int64_t>::max()), 63);
   for (int bucket = 1; bucket < TimeDistribution::bucket_count; ++bucket) {
     const std::int64_t lowest = TimeDistribution::lower_bound_ns(bucket);
