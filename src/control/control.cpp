@@ -56,8 +56,7 @@ auto Control::meet(std::string_view what, const Meet& how) {
 }
 
 std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
-  std::vector<base::Blob> all =
-      meet(what, [&] { return gather(begin(what).put_blob(mine).blob(), what); });
+  std::vector<base::Blob> all = meet(what, [&] { return gather(begin(what).put_blob(mine).blob(), what); });
   const std::string first = base::Reader(all[0]).get_string();
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);

@@ -36,7 +36,8 @@ std::atomic<std::uint64_t>* Rendezvous::senders(int reader) const {
 }
 
 std::byte* Rendezvous::mailbox(int rank) const {
-  return reinterpret_cast<std::byte*>(senders(header().ranks)) + static_cast<std::size_t>(rank) * mailbox_bytes;
+  return reinterpret_cast<std::byte*>(senders(header().ranks)) +
+         static_cast<std::size_t>(rank) * mailbox_bytes;
 }
 
 void Rendezvous::announce_mail(int from, int reader) const {

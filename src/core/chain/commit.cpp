@@ -154,8 +154,7 @@ base::Blob Commit::made() const {
 }
 
 void Commit::exchange() {
-  const WorldState::Met met =
-      world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_);
+  const WorldState::Met met = world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_);
   is_same_ = met.is_same;
   is_sound_ = is_same_ && met.worst == 0;
   first_name_ = chain_.name_;
@@ -371,8 +370,8 @@ fabric::Offers Commit::agree(const Problems& problems) {
   const bool failed = reader.get<bool>();
   const base::Blob mine = failed ? base::Blob() : reader.rest();
   const bool objects = failed || problems.total() > 0;
-  control::Exchanged met = control.exchange(objects ? std::vector<control::Letter>() : offer_letters(mine),
-                                            {objects}, what());
+  control::Exchanged met =
+      control.exchange(objects ? std::vector<control::Letter>() : offer_letters(mine), {objects}, what());
   if (met.votes[0] != 0) refuse(problems, failed ? attempted : base::Writer().put(false).blob());
   fabric::Offers offers{{world_.rank(), mine}};
   for (control::Letter& letter : met.letters) offers[letter.rank] = std::move(letter.bytes);
@@ -512,8 +511,7 @@ void Commit::bind(const fabric::Offers& offered) {
   std::vector<fabric::Offers> offers(shares_.size());  // by fabric
   for (const auto& [rank, blob] : offered) {
     base::Reader reader(blob);
-    for (fabric::Offers& of_fabric : offers)
-      of_fabric[rank] = reader.get_blob(reader.get<std::size_t>());
+    for (fabric::Offers& of_fabric : offers) of_fabric[rank] = reader.get_blob(reader.get<std::size_t>());
   }
   std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are bound
   for (std::size_t f = 0; f < shares_.size(); ++f) programs.push_back(shares_[f].offer->bind(offers[f]));

@@ -103,7 +103,7 @@ class Commit {
   bool is_sound_ = true;      // no rank knows anything against its own puts, and all commit the same chain
   bool is_same_ = true;       // they do
   std::string first_name_;    // of the chain that rank 0 commits
-  std::vector<Arrival> arrivals_;  // in the order of their senders
+  std::vector<Arrival> arrivals_;                      // in the order of their senders
   std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
   std::vector<Share> shares_;                          // by fabric
 };

@@ -91,9 +91,7 @@ class GroupProgram final : public fabric::Program {
 class GroupOffer final : public fabric::Offer {
  public:
   GroupOffer(fabric::Fabric& fabric, const fabric::ChainSpec& share, GroupRanks ranks)
-      : ranks_(std::move(ranks)),
-        outgoing_(outside(share.outgoing)),
-        incoming_(outside(share.incoming)) {
+      : ranks_(std::move(ranks)), outgoing_(outside(share.outgoing)), incoming_(outside(share.incoming)) {
     fabric::ChainSpec spec = share;
     spec.outgoing = outgoing_;
     spec.incoming = incoming_;
@@ -127,8 +125,7 @@ class GroupOffer final : public fabric::Offer {
 
 class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Messages {
  public:
-  GroupFabric(fabric::Fabric& fabric, GroupRanks ranks)
-      : fabric_(fabric), ranks_(std::move(ranks)) {}
+  GroupFabric(fabric::Fabric& fabric, GroupRanks ranks) : fabric_(fabric), ranks_(std::move(ranks)) {}
 
   std::string_view name() const override { return fabric_.name(); }
   std::span<const std::string_view> protocols() const override { return fabric_.protocols(); }
