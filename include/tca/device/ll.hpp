@@ -58,7 +58,7 @@ TCA_DEVICE Word word_of(const LlPut& put, Word chunk, Word lane, Word k) {
 
 // The number of words that so many elements of a counted put have.
 TCA_DEVICE Word words_of_elements(Word elements, Word element_bytes) {
-  return (elements * element_bytes + (sizeof(Word) - 1)) / sizeof(Word);
+  return (elements * element_bytes + Word{sizeof(Word) - 1}) / Word{sizeof(Word)};
 }
 
 // Cuts a counted put short to a number of elements.
@@ -214,15 +214,16 @@ class OwnPacket {
     packets_[0] = put.packets + first + own;
     packets_[1] = packets_[0] + buffer_pitch(put.packet_count);
     length_ = put.length;
-    element_bytes_ = put.element_bytes;
+    counted_ = put.length != nullptr ? 1 : 0;
     own_ = own;
-    first_word_ = own == 0 ? 0 : word_of(put, all.chunk, own, 0);
-    second_word_ = word_of(put, all.chunk, own, 1);
     // Words beyond the end stand for the first word of the packet, which is stored last and overwrites them.
     TCA_UNROLL
     for (Word k = 0; k < Packet::words; ++k) {
       const Word word = word_of(put, all.chunk, own, k);
-      words_[k] = word < put.word_count ? atom_at<Word>(put, word) : word == no_word ? length_ : words_[0];
+      const bool is_there = word < put.word_count;
+      words_[k] = is_there ? atom_at<Word>(put, word) : word == no_word ? length_ : words_[0];
+      if (counted_ != 0 && word != no_word)
+        least_[k] = is_there ? word * Word{sizeof(Word)} / put.element_bytes + 1 : no_length;
     }
   }
 
@@ -304,7 +305,7 @@ class OwnPacket {
  private:
   template <class Unit>
   TCA_DEVICE void store(const Packet& packet, Word elements, Word step, const Unit& unit) {
-    if (stores_ != 0 && is_needed(elements, step)) next_->write(packet);
+    if (stores_ != 0 && is_sent(elements, step)) next_->write(packet);
     // The next step finds both of these here, the acknowledgement without a trip to the L2.
     acked_ = load_relaxed(ack_);
     next_ = packet_of(step + 1);
@@ -318,44 +319,38 @@ class OwnPacket {
         {*in_global_memory(words_[0]), *in_global_memory(words_[1]), *in_global_memory(words_[2])}, step);
   }
   TCA_DEVICE void scatter(const Packet& packet, Word come) const {
-    if (length_ != nullptr) return scatter_counted(packet, words_of_elements(come, element_bytes_));
+    if (counted_ != 0) return scatter_counted(packet, come);
     TCA_UNROLL
     for (Word k = Packet::words; k-- > 0;) *in_global_memory(words_[k]) = packet.word(k);
   }
 
-  // What a counted put has to know besides. Where none is counted, these cost a test of a register each.
   TCA_DEVICE Word length() const { return length_ == nullptr ? 0 : *in_global_memory(length_); }
   // Whether the lane's packet is sent in a step of so many elements.
-  TCA_DEVICE bool is_needed(Word elements, Word step) const {
-    return length_ == nullptr || own_ == 0 || first_word_ < words_of_elements(elements, element_bytes_) ||
-           sends_all(step);
-  }
-  // Whether the lane's packet is there, or will not come; then `come` is the length of the put. Both loads are under
-  // way together.
+  TCA_DEVICE bool is_sent(Word elements, Word step) const { return least_[0] <= elements || sends_all(step); }
+  // Whether the lane's packet is there, or does not come; then `come` is the length of a counted put. Both loads are
+  // under way together.
   TCA_DEVICE bool is_there(const Packet& packet, Word step, Word& come) const {
-    if (length_ == nullptr) return packet.carries(step);
+    if (counted_ == 0) return packet.carries(step);
     const Packet head = (packet_of(step) - own_)->read_once();
     come = head.word(0);
-    return head.carries(step) && (packet.carries(step) || !is_needed(come, step));
+    return head.carries(step) && (packet.carries(step) || !is_sent(come, step));
   }
-  TCA_DEVICE void scatter_counted(const Packet& packet, Word words) const {
+  TCA_DEVICE void scatter_counted(const Packet& packet, Word come) const {
     TCA_UNROLL
-    for (Word k = 1; k < Packet::words; ++k) {
-      if (second_word_ + (k - 1) * packets_per_chunk < words) *in_global_memory(words_[k]) = packet.word(k);
+    for (Word k = 0; k < Packet::words; ++k) {
+      if (least_[k] <= come) *in_global_memory(words_[k]) = packet.word(k);
     }
-    if (own_ == 0 || first_word_ < words) *in_global_memory(words_[0]) = packet.word(0);
   }
 
   Word* words_[Packet::words] = {};
   Packet* packets_[2] = {};  // for even steps and for odd ones
   Packet* next_ = nullptr;   // the one of the step to be sent next
   Flag stores_ = 0;
-  // Of a counted put; see LlPut. Without one, null.
-  Word* length_ = nullptr;
-  Word element_bytes_ = 0;
+  Word* length_ = nullptr;  // see LlPut
+  Flag counted_ = 0;
   Word own_ = 0;  // the packet's number in its chunk
-  Word first_word_ = 0,
-       second_word_ = 0;  // numbers of the packet's words in the put; the first is 0 for a length
+  // The least elements of a counted put that have the words of the packet; 0 for a length, and for other puts.
+  Word least_[Packet::words] = {};
   Word* ack_ = nullptr;
   Word link_ = 0;
   Word skipped_ = 0;

@@ -216,7 +216,9 @@ TEST(DeviceCounted, ByOwnPackets) {
           ends.length = ends.random_length(random);
           for (std::size_t i = 0; i < lanes.size(); ++i) {
             const bool own = (beforehand & 1) != 0;
-            if (own) ASSERT_TRUE(from[i].send(ends.out.limits, step, lanes[i]));
+            if (own) {
+              ASSERT_TRUE(from[i].send(ends.out.limits, step, lanes[i]));
+            }
             ASSERT_TRUE(device::send_packets(ends.out, step, lanes[i], own ? from[i].skipped() : 0));
           }
           for (std::size_t i = 0; i < lanes.size(); ++i) {
