@@ -4,6 +4,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/OpenTCA)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tca DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/tca-api.h ${PROJECT_SOURCE_DIR}/include/apelib.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Also for programs that model a machine: the library finds them here.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
 # As in the sources, so that links lead on.
@@ -20,7 +22,7 @@ install(
   PATTERN "CMakeLists.txt" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/examples.cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         RENAME CMakeLists.txt)
-install(TARGETS opentca opentca_for_c EXPORT OpenTCATargets)
+install(TARGETS opentca opentca_for_c opentca_apenet opentca_peach2 EXPORT OpenTCATargets)
 if(TARGET opentca_with_mpi)
   install(TARGETS opentca_with_mpi EXPORT OpenTCATargets)
 endif()
@@ -44,7 +46,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/OpenTCAPkgConfig.cmake)
 if(OPENTCA_BUILD_TOOLS)
   file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(tca PROPERTIES INSTALL_RPATH $ORIGIN/${libraries})
-  install(TARGETS tca xmpcc)
+  set_target_properties(tca-on-model PROPERTIES INSTALL_RPATH $ORIGIN/${libraries})
+  install(TARGETS tca tca-on-model xmpcc)
+  # What programs for a modelled machine find of MPI.
+  install(FILES ${PROJECT_SOURCE_DIR}/bindings/on_model/mpi/mpi.h
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca/on-model)
   # Translated programs are linked with it.
   install(TARGETS opentca_xacc ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)

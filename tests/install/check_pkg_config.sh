@@ -25,6 +25,17 @@ if command -v cc > /dev/null; then
   cc -std=c11 -Wall -Wextra -pedantic -Werror $flags "$source/consumer.c" $(pkg-config --cflags --libs opentca) \
     -o "$prefix/consumer_c"
   "$prefix/consumer_c"
+  # The libraries of other interfaces, by their calls that need no world.
+  echo '#include <tca-api.h>
+int main(void) { return tcaGetErrorString(TCA_SUCCESS) == 0; }' > "$prefix/for_tca.c"
+  echo '#include <apelib.h>
+int main(void) { return ape_close(0) == APELINK_SUCCESS; }' > "$prefix/for_apelink.c"
+  for library in tca apelink; do
+    # shellcheck disable=SC2046,SC2086
+    cc -std=c11 -Wall -Wextra -pedantic -Werror $flags "$prefix/for_$library.c" $(pkg-config --cflags --libs $library) \
+      -o "$prefix/for_$library"
+    "$prefix/for_$library"
+  done
 fi
 # A Fortran compiler compiles the module with the program.
 if command -v gfortran > /dev/null; then

@@ -141,7 +141,7 @@ des::Task await_arrival(Model& model, std::shared_ptr<Flight> flight, PostRoute&
 des::Task carry(Model& model, std::shared_ptr<Flight> flight, Protocol& protocol, std::uint32_t turn) {
   co_await model.simulator().sleep_until(flight->begin);
   Message& message = flight->message;
-  if (message.from == message.to) {
+  if (message.from == message.to && (message.puts.empty() || !protocol.loops_back())) {
     des::Task copied = protocol.copy(message);
     co_await copied;
   } else if (message.puts.empty()) {
@@ -231,7 +231,7 @@ class SimPost final : public fabric::PostProgram {
                base::name_set("OPENTCA_CHANNEL"), name, model_.machine().name, rank);
   }
 
-  // The cheapest protocol by the model's own prediction, unless one is forced; within a rank all copy alike.
+  // The cheapest protocol by the model's own prediction, unless one is forced; within a rank the first is taken.
   std::size_t protocol_to(int rank, const ToRank& load) const {
     const auto& protocols = model_.hardware().protocols();
     std::size_t best = model_.signal_protocol(rank_, rank);
