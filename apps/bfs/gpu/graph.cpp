@@ -43,7 +43,7 @@ void check_gpus(World& world, const Problem& problem) {
 
 GpuGraph::GpuGraph(World& world, const Graph& graph) : GpuGraph(world, graph, lay_out(graph)) {}
 
-GpuGraph::GpuGraph(World& world, const Graph& graph, const Layout& layout)
+GpuGraph::GpuGraph(World& world, const Graph& graph, const GpuLayout& layout)
     : graph_(graph),
       begin_(layout.begin),
       own_begin_(layout.own_begin),

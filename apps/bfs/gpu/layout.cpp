@@ -35,8 +35,8 @@ std::vector<Word> inverted(std::span<const std::uint64_t> bits) {
 
 }  // namespace
 
-Layout lay_out(const Graph& graph) {
-  Layout layout{.begin = narrow(graph.neighbours.begin),
+GpuLayout lay_out(const Graph& graph) {
+  GpuLayout layout{.begin = narrow(graph.neighbours.begin),
                 .own_begin = narrow(graph.own_neighbours.begin),
                 .parts = {},
                 .without = inverted(graph.own_connected())};
