@@ -74,7 +74,8 @@ std::vector<Result> measure(World& world, const Graph& graph, std::span<Way* con
     if (progress)
       progress("searching", static_cast<std::int64_t>(which) + 1, static_cast<std::int64_t>(roots.size()));
   }
-  for (std::size_t way = 0; way < ways.size(); ++way) results[way].messages = time_messages(course, *ways[way]);
+  for (std::size_t way = 0; way < ways.size(); ++way)
+    results[way].messages = time_messages(course, *ways[way]);
   return results;
 }
 

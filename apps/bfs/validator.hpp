@@ -67,7 +67,7 @@ class Validator {
   AllGather<std::uint64_t> gather_joined_;
   std::vector<Vertex> parents_;        // of all vertices
   std::vector<std::uint64_t> joined_;  // a bitmap: an edge of the list joins the vertex and its parent
-  std::vector<std::int32_t> levels_;  // of all vertices
+  std::vector<std::int32_t> levels_;   // of all vertices
 };
 
 }  // namespace tca::bfs

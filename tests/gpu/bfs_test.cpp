@@ -33,16 +33,15 @@ Graph graph_of(World& world, const Problem& problem, const std::vector<Edge>& ed
 // the validator accepts has every vertex at the level at which a serial search has it.
 std::vector<int> levels_on_host(const Problem& problem, int count) {
   std::vector<int> levels;
-  World::run_threads(
-      1,
-      [&](World& world) {
-        const Graph graph = graph_of(world, problem, own_edges(world, problem));
-        const auto search = packed_search(world, graph);
-        const auto exchange = direct_exchange(world, search->sendings());
-        for (const Vertex root : sample_roots(problem, graph, count))
-          levels.push_back(search->run(root, *exchange));
-      },
-      {.fabric = "shm"});
+  World::run_threads(1,
+                     [&](World& world) {
+                       const Graph graph = graph_of(world, problem, own_edges(world, problem));
+                       const auto search = packed_search(world, graph);
+                       const auto exchange = direct_exchange(world, search->sendings());
+                       for (const Vertex root : sample_roots(problem, graph, count))
+                         levels.push_back(search->run(root, *exchange));
+                     },
+                     {.fabric = "shm"});
   return levels;
 }
 
@@ -62,7 +61,8 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const int scale : {8, 10, 12})
     for (const int ranks : {1, 2, 3, 4})
-      for (const Start start : {Start::kernel, Start::graph, Start::host}) cases.push_back({scale, ranks, start});
+      for (const Start start : {Start::kernel, Start::graph, Start::host})
+        cases.push_back({scale, ranks, start});
   for (const int ranks : {1, 2}) cases.push_back({16, ranks, Start::kernel});  // long lists, and whole blocks
   return cases;
 }
@@ -120,7 +120,8 @@ TEST(BfsOnGpus, PlantedErrorsAreFound) {
         break;
       }
       const auto fault = validator.check(root, parents, counted);
-      test::require(fault && fault->rule == rule, "rule {} is not found to be broken", static_cast<int>(rule));
+      test::require(fault && fault->rule == rule, "rule {} is not found to be broken",
+                    static_cast<int>(rule));
     };
     refused(Rule::tree, [](Vertex vertex) { return vertex; });
     refused(Rule::component, [](Vertex) { return nowhere; });
@@ -154,9 +155,8 @@ TEST(BfsOnGpus, WaysTakeTurns) {
 // Before anything is generated: the list alone would take hundreds of gigabytes.
 TEST(BfsOnGpus, RefusesWhatDoesNotFit) {
   const auto refuse = [](int scale, int edge_factor) {
-    return test::thread_ranks("cuda")->run(1, [=](World& world) {
-      check_gpus(world, {.scale = scale, .edge_factor = edge_factor});
-    });
+    return test::thread_ranks("cuda")->run(
+        1, [=](World& world) { check_gpus(world, {.scale = scale, .edge_factor = edge_factor}); });
   };
   EXPECT_NE(refuse(27, 1000).find("scale 27 needs about"), std::string::npos);
   EXPECT_NE(refuse(27, 1000).find("take more GPUs, or a smaller scale"), std::string::npos);

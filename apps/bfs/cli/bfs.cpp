@@ -83,9 +83,10 @@ void add_bfs(Subcommands& tca) {
          "end the tree, searching from below only (paper)")
       ->check(one_of({"packed", "paper"}))
       ->capture_default_str();
-  app.add_option("--start", options->start,
-                 "What starts the levels of a search on GPUs: the host, a CUDA graph, or one kernel for all of "
-                 "them; auto is the kernel where kernels reach every rank, else the graph")
+  app.add_option(
+         "--start", options->start,
+         "What starts the levels of a search on GPUs: the host, a CUDA graph, or one kernel for all of "
+         "them; auto is the kernel where kernels reach every rank, else the graph")
       ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
   app.add_option("--roots", options->roots,
@@ -93,7 +94,8 @@ void add_bfs(Subcommands& tca) {
       ->check(between(1, 1'000'000))
       ->capture_default_str();
   app.add_flag("--validate", options->validate, "Check every search by the rules of the benchmark");
-  app.add_flag("--compare", options->compare, "Measure the same over MPI (on GPUs over NCCL, by a graph) too, in the same job");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI (on GPUs over NCCL, by a graph) too, in the same job");
   add_message_options(app, *options);
   add_json_option(app, *options);
   add_sweep_options(app, *options);

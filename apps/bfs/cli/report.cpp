@@ -100,8 +100,7 @@ void print(const BfsReport& report, const AppJob& job) {
   fmt::print("searches  {}, of {} levels\n", own.samples_us.size(), describe_levels(own));
   fmt::print("answer    {}\n", bfs_answer(own, report.validated));
   const std::string& peer = report.peer.name;
-  if (is_compared(report))
-    fmt::print("by {:<7}{}\n", peer, bfs_answer(report.results[1], report.validated));
+  if (is_compared(report)) fmt::print("by {:<7}{}\n", peer, bfs_answer(report.results[1], report.validated));
   fmt::print("\n{:<10}{:>14}{:>14}{:>14}{:>14}{:>14}\n", "", "search us", "GTEPS", "1st quartile", "median",
              "3rd quartile");
   print_row("OpenTCA", own);

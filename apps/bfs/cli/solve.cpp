@@ -100,8 +100,8 @@ void measure(const Job& job, const Made& made, std::span<bfs::Way* const> ways, 
   std::optional<bfs::Validator> validator;
   if (job.options.validate) validator.emplace(job.world, made.graph.partition, made.edges);
   const std::vector<bfs::Vertex> roots = bfs::sample_roots(job.problem, made.graph, job.options.roots);
-  report.results = bfs::measure(job.world, made.graph, ways, roots, validator ? &*validator : nullptr,
-                                job.progress);
+  report.results =
+      bfs::measure(job.world, made.graph, ways, roots, validator ? &*validator : nullptr, job.progress);
 }
 
 std::vector<bfs::Way*> pointers(const std::vector<std::unique_ptr<bfs::Way>>& ways) {

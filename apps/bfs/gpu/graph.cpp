@@ -35,15 +35,16 @@ void check_gpus(World& world, const Problem& problem) {
   const double free = static_cast<double>(here) / world.ranks_on_device();
   const double least = std::ranges::min(world.all_gather(free));
   if (needed > least)
-    throw Error(Errc::out_of_memory,
-                fmt::format("scale {} needs about {:.1f} GB of each rank's GPU, and one has {:.1f} for a rank; "
-                            "take more GPUs, or a smaller scale",
-                            problem.scale, needed * 1e-9, least * 1e-9));
+    throw Error(
+        Errc::out_of_memory,
+        fmt::format("scale {} needs about {:.1f} GB of each rank's GPU, and one has {:.1f} for a rank; "
+                    "take more GPUs, or a smaller scale",
+                    problem.scale, needed * 1e-9, least * 1e-9));
 }
 
 GpuGraph::GpuGraph(World& world, const Graph& graph) : GpuGraph(world, graph, lay_out(graph)) {}
 
-GpuGraph::GpuGraph(World& world, const Graph& graph, const Layout& layout)
+GpuGraph::GpuGraph(World& world, const Graph& graph, const GpuLayout& layout)
     : graph_(graph),
       begin_(layout.begin),
       own_begin_(layout.own_begin),

@@ -23,7 +23,7 @@ class GpuGraph {
   const GridSize& grid() const { return grid_; }
 
  private:
-  GpuGraph(World& world, const Graph& graph, const Layout& layout);
+  GpuGraph(World& world, const Graph& graph, const GpuLayout& layout);
 
   const Graph& graph_;
   apps::DeviceArray<Word> begin_, own_begin_, without_;

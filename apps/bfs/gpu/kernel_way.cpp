@@ -63,7 +63,8 @@ class KernelWay : public GpuWay {
   double kernel_us() const override { return static_cast<double>(found_.data()->ns) * 1e-3; }
 
   std::string explain() const override {
-    return "cuda/direct: warps set the bits of what they reach in every rank's frontier, and blocks send their "
+    return "cuda/direct: warps set the bits of what they reach in every rank's frontier, and blocks send "
+           "their "
            "numbers to all blocks\n";
   }
 

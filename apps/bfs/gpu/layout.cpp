@@ -17,8 +17,7 @@ std::vector<ListPart> parts_of_long_lists(const std::vector<Word>& begin) {
   for (std::size_t list = 0; list + 1 < begin.size(); ++list) {
     if (begin[list + 1] - begin[list] <= longest_list) continue;
     for (Word first = begin[list]; first < begin[list + 1]; first += longest_list)
-      parts.push_back(
-          {static_cast<Vertex>(list), first, std::min(longest_list, begin[list + 1] - first)});
+      parts.push_back({static_cast<Vertex>(list), first, std::min(longest_list, begin[list + 1] - first)});
   }
   return parts;
 }
@@ -35,11 +34,11 @@ std::vector<Word> inverted(std::span<const std::uint64_t> bits) {
 
 }  // namespace
 
-Layout lay_out(const Graph& graph) {
-  Layout layout{.begin = narrow(graph.neighbours.begin),
-                .own_begin = narrow(graph.own_neighbours.begin),
-                .parts = {},
-                .without = inverted(graph.own_connected())};
+GpuLayout lay_out(const Graph& graph) {
+  GpuLayout layout{.begin = narrow(graph.neighbours.begin),
+                   .own_begin = narrow(graph.own_neighbours.begin),
+                   .parts = {},
+                   .without = inverted(graph.own_connected())};
   layout.parts = parts_of_long_lists(layout.own_begin);
   return layout;
 }

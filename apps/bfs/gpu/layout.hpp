@@ -24,14 +24,14 @@ struct ListPart {
 inline constexpr Word longest_list = 256;  // that one warp goes through, and the size of a part
 
 // What goes with the lists of neighbours, which stay as they are in Graph.
-struct Layout {
+struct GpuLayout {
   std::vector<Word> begin;      // of own vertices' neighbours: where each list begins, and the last one ends
   std::vector<Word> own_begin;  // the same of the own ones among any vertex's neighbours
   std::vector<ListPart> parts;  // of those lists of own neighbours that are longer than `longest_list`
   std::vector<Word> without;    // a bitmap of own vertices: which have no neighbours
 };
 
-Layout lay_out(const Graph& graph);
+GpuLayout lay_out(const Graph& graph);
 
 // So many blocks, each of so many threads.
 struct GridSize {

@@ -79,17 +79,16 @@ class Level {
     }
   }
 
-  // From below: a warp for 32 own vertices.
+  // From below. A warp asks for its words of own vertices together, and skips those that have been reached.
   __device__ void from_below(const Word* frontier) {
-    for (Word word = warp_; word < graph_.own_words; word += warps_) {
-      const Word visited = own_.visited[word];
-      if (visited == all_lanes) continue;
-      const bool is_found = (visited >> lane_ & 1) == 0 && find_parent(frontier, word * warp_size + lane_);
-      const Word found = __ballot_sync(all_lanes, is_found);
-      if (found == 0) continue;
-      if (lane_ == 0) own_.visited[word] = visited | found;
-      for (Word rank = lane_; rank < frontiers_.size; rank += warp_size)
-        frontiers_.parts[rank][own_part_ + word] = found;
+    const Word each = words_each(graph_.own_words);
+    for (Word first = warp_ * each; first < graph_.own_words; first += warps_ * each) {
+      const Word word = first + lane_;
+      const Word visited = lane_ < each && word < graph_.own_words ? own_.visited[word] : all_lanes;
+      for (Word left = __ballot_sync(all_lanes, visited != all_lanes); left != 0; left &= left - 1) {
+        const int from = __ffs(static_cast<int>(left)) - 1;
+        find_parents(frontier, first + static_cast<Word>(from), __shfl_sync(all_lanes, visited, from));
+      }
     }
   }
 
@@ -108,6 +107,20 @@ class Level {
     for (Word rank = 0; rank < frontiers_.size; ++rank)
       atomicOr_system(frontiers_.parts[rank] + own_part_ + word, bit);
     reached_ += packed(graph_.begin[own + 1] - graph_.begin[own]);
+  }
+
+  // How many words a warp takes at a time, of so many: fewer than it has lanes where all warps are to have
+  // some.
+  __device__ Word words_each(Word words) const { return min(warp_size, (words + warps_ - 1) / warps_); }
+
+  // For a word of own vertices, one a lane.
+  __device__ void find_parents(const Word* frontier, Word word, Word visited) {
+    const bool is_found = (visited >> lane_ & 1) == 0 && find_parent(frontier, word * warp_size + lane_);
+    const Word found = __ballot_sync(all_lanes, is_found);
+    if (found == 0) return;
+    if (lane_ == 0) own_.visited[word] = visited | found;
+    for (Word rank = lane_; rank < frontiers_.size; rank += warp_size)
+      frontiers_.parts[rank][own_part_ + word] = found;
   }
 
   // Neighbours with the most neighbours come first, so most vertices find a parent among the first ones,
@@ -133,10 +146,9 @@ class Level {
     return false;
   }
 
-  // Each lane has a word of the frontier and takes a vertex of it at a time. There are fewer words for a warp
-  // where the frontier is short, so that all warps have some.
+  // Each lane has a word of the frontier and takes a vertex of it at a time.
   __device__ void short_lists(const Word* frontier) {
-    const Word each = min(warp_size, (graph_.all_words + warps_ - 1) / warps_);
+    const Word each = words_each(graph_.all_words);
     for (Word first = warp_ * each; first < graph_.all_words; first += warps_ * each) {
       const Word word = first + lane_;
       Word left = lane_ < each && word < graph_.all_words ? frontier[word] : 0;

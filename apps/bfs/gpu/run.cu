@@ -19,7 +19,8 @@ __device__ std::uint64_t frontier_at(const Run& run, Word level, Word ahead) {
 // Clears the frontier that the next level writes to.
 __device__ void clear(const Run& run, Word level) {
   Word* const words = run.frontiers.parts[run.frontiers.rank] + frontier_at(run, level, 2);
-  for (Word at = blockIdx.x * blockDim.x + threadIdx.x; at < run.graph.all_words; at += gridDim.x * blockDim.x)
+  for (Word at = blockIdx.x * blockDim.x + threadIdx.x; at < run.graph.all_words;
+       at += gridDim.x * blockDim.x)
     words[at] = 0;
 }
 

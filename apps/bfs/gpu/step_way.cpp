@@ -38,7 +38,8 @@ class StepWay : public GpuWay {
   StepWay(World& world, const GpuGraph& graph, MakeExchange* make)
       : world_(world),
         graph_(graph),
-        frontiers_{GpuFrontier(world, graph.on_host().partition), GpuFrontier(world, graph.on_host().partition)},
+        frontiers_{GpuFrontier(world, graph.on_host().partition),
+                   GpuFrontier(world, graph.on_host().partition)},
         exchange_(make(world, sendings(frontiers_, graph.on_host().partition))),
         own_(graph) {
     for (std::size_t turn = 0; turn < 2; ++turn) steps_[turn] = make_step(turn);

@@ -12,7 +12,7 @@ namespace tca::bfs {
 namespace {
 
 void expect_laid_out(const Graph& graph) {
-  const Layout layout = lay_out(graph);
+  const GpuLayout layout = lay_out(graph);
   ASSERT_EQ(layout.begin.size(), graph.neighbours.begin.size());
   for (std::size_t own = 0; own + 1 < layout.begin.size(); ++own) {
     EXPECT_EQ(layout.begin[own], graph.neighbours.begin[own]);
