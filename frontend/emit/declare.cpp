@@ -42,7 +42,8 @@ bool Emitter::declare(int pragma, const Scope& scope) {
     made = declare(*d, scope, directive);
   else if (std::holds_alternative<AlignDirective>(body) || std::holds_alternative<ShadowDirective>(body))
     made = declare_arrays(pragma, directive);
-  else if (!std::holds_alternative<StaticDescDirective>(body))
+  else if (!std::holds_alternative<StaticDescDirective>(body) &&
+           !std::holds_alternative<CoarrayDirective>(body))
     return false;
   if (scope.is_file)
     set_up_ += " " + made.statement;
@@ -159,6 +160,7 @@ void Emitter::replace_declaration(const Declaration& declaration, bool file) {
   for (const Symbol* symbol : declaration.symbols) {
     if (!symbol->array) {
       ++kept;
+      if (symbol->coarray) replace_coarray(*symbol, file);
       continue;
     }
     if (!symbol->initial.empty() && symbol->array->storage == Array::Storage::own)

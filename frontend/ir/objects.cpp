@@ -136,6 +136,17 @@ class Resolver {
     }
   }
 
+  void declare(const CoarrayDirective& d) {
+    for (const Name& name : d.variables) {
+      Symbol* symbol = scope_->find(name.text);
+      if (!symbol || symbol->kind != Symbol::Kind::variable)
+        throw Fault{name.place, "`" + name.text + "` is no variable here",
+                    "make a coarray of it behind its declaration"};
+      symbol->coarray = true;
+      for (const Expr& size : d.codimensions) symbol->codim_sizes.push_back(size.text);
+    }
+  }
+
   void declare(const TemplateFixDirective& d) { find_template(*scope_, d.name); }
 
   template <class Other>
@@ -177,6 +188,7 @@ Array& find_array(const Scope& scope, const Name& name) {
 
 Objects resolve(Program& program, std::vector<Fault>& faults) {
   Objects objects;
+  for (Symbol& symbol : program.all_symbols) symbol.coarray = !symbol.codims.empty();
   Resolver resolver(program, objects);
   for (std::size_t i = 0; i < program.directives.size(); ++i) {
     if (!program.directives[i]) continue;

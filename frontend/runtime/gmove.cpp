@@ -133,6 +133,7 @@ void xacc_gmove(const xacc_section* to, const xacc_section* from, int, const xac
     if (left.counts() != right.counts())
       refuse("gmove: the sides differ: " + left.shape() + " = " + right.shape());
     Runtime& runtime = Runtime::get();
+    runtime.meet(runtime.executing_ranks());
     auto& slot = runtime.moves[key_of(left, right)];
     if (!slot) slot = std::make_shared<Gmove>(left, right, runtime.executing());
     std::static_pointer_cast<Gmove>(slot)->run(left, right);

@@ -110,6 +110,7 @@ Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal, const x
   if (!layout.on->nodes->inside) return nullptr;
   const Widths widths = widths_of(layout, given);
   if (exchanges_nothing(widths)) return nullptr;
+  Runtime::get().meet(ranks_of(xacc_on_nodes(layout.on->nodes, nullptr, &at)));
   if (!layout.storage)
     refuse(layout.name +
            " is memory that no directive has made, which other ranks cannot reach: align the array where it "

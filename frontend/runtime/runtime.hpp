@@ -15,6 +15,8 @@
 
 namespace tca::xacc {
 
+class Images;
+
 // Ranks that do something together, by their numbers in the world.
 struct Group {
   std::vector<int> ranks;
@@ -44,6 +46,7 @@ class Runtime {
   static void start();
 
   explicit Runtime(World world);
+  ~Runtime();
 
   World& world() { return world_; }
   // The ranks that execute, and a task's while it lasts.
@@ -54,6 +57,12 @@ class Runtime {
   // Collective over `ranks` where they have not met before.
   Group& group(const std::vector<int>& ranks);
 
+  // Made where a program first has a coarray or a post.
+  Images& images();
+  // Waits until these ranks have come, where the program has coarrays: while a rank is in a wait of the
+  // library, it cannot answer those that still read from it.
+  void meet(const std::vector<int>& ranks);
+
   Storage& allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name);
   // That which begins at an address; null if there is none.
   Storage* storage_at(const void* address);
@@ -63,6 +72,7 @@ class Runtime {
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;
+  std::unique_ptr<Images> images_;
 
  public:
   std::multimap<std::int64_t, Pending> pending;

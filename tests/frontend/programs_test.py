@@ -277,8 +277,78 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_coarrays_are_put_got_and_synchronised(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+int a[6][5]:[*], one:[*] = 3, b[4];
+#pragma xmp coarray b : [*]
+#pragma acc declare create(a)
+static double grid:[2][*];
+xmp_lock_t lock:[*];
+int main(void) {
+  int n = xmp_num_nodes(), me = xmpc_this_image(), right = (me + 1) % n, left = (me + n - 1) % n, got[3];
+  EXPECT(one == 3 && sizeof(a) == 30 * sizeof(int));
+  for (int i = 0; i < 6; i++) for (int j = 0; j < 5; j++) a[i][j] = 100 * me + 10 * i + j;
+  xmp_sync_all(NULL);
+  got[:] = a[1:3][2]:[right];
+  EXPECT(got[0] == 100 * right + 12 && got[2] == 100 * right + 32);
+  EXPECT(a[5][4]:[right] + a[0][0]:[left] == 100 * (right + left) + 54);
+  b[0:2]:[right] = a[4][1:2];
+  b[2:2]:[right] = -1 - me;
+  if (n % 2 == 0) grid:[right % 2][right / 2] = me + 0.5;
+  xmp_sync_images(2, (int[]){left, right}, NULL);
+  EXPECT(b[0] == 100 * left + 41 && b[1] == 100 * left + 42 && b[2] == -1 - left && b[3] == -1 - left);
+  EXPECT(n % 2 || grid == left + 0.5);
+  xmp_sync_all(NULL);
+  if (me == 0) one = 0;
+  a[0][0:4]:[me] = a[0][1:4];
+  EXPECT(a[0][0] == 100 * me + 1 && a[0][3] == 100 * me + 4);
+  xmp_sync_all(NULL);
+  for (int i = 0; i < 5; i++) {
+#pragma xmp lock(lock:[0])
+    one:[0] = one:[0] + 1;
+#pragma xmp unlock(lock:[0])
+  }
+#pragma xmp reduction(max:me)
+  EXPECT(one:[0] >= 5 && me == n - 1);
+  xmp_sync_all(NULL);
+  EXPECT(one:[0] == 5 * n);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
+    def test_posts_are_waited_for_by_node_and_tag(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+int main(void) {
+  int n = xmp_num_nodes(), me = xmpc_node_num();
+  for (int tag = 0; tag < 3; tag++) {
+#pragma xmp post (p[(me + 1) % n], tag)
+  }
+  for (int tag = 2; tag > 0; tag--) {
+#pragma xmp wait (p[(me + n - 1) % n], tag)
+  }
+#pragma xmp wait (p[(me + n - 1) % n])
+#pragma xmp task on p[0]
+  {
+#pragma xmp post (p[n - 1], 1000)
+  }
+#pragma xmp task on p[n - 1]
+  {
+#pragma xmp wait (p[0], 1000)
+  }
+  finish();
+}
+""", 1, 4)  # fmt: skip
+
 
 class Failures(Programs):
+    def test_an_image_and_a_section_that_there_is_not(self):
+        source = "int a[4]:[*], i = 1;\nint main(void) {\n  a[0:i]:[WHICH] = a[0:i];\n  xmp_sync_all(NULL);\n}\n"
+        self.assertRegex(self.run_ranks(self.build(CHECK + source, "-DWHICH=2"), 2).stderr, r"program\.c:\d+: coarray a: there is no image 2: there are 0 to 1")
+        self.assertRegex(self.refused("int a[4]:[*], i = 5;\nint main(void) {\n  a[0:i]:[0] = a[0:i];\n}\n", 2),
+                         r"program\.c:\d+: coarray a: a section from 0 to 4 lies outside of dimension 0, which has 4 elements")
+
     def refused(self, source, ranks):
         done = self.run_ranks(self.build(CHECK + source), ranks)
         self.assertNotEqual(done.returncode, 0)
