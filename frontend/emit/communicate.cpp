@@ -71,7 +71,9 @@ std::string Emitter::communicate(const ReflectDirective& d, const Directive& dir
     }
     text += std::string(" ") + calls[static_cast<int>(d.kind)] + array.c();
     if (d.kind != ReflectDirective::Kind::start) text += ", " + (widths.empty() ? "0" : numbers(widths));
-    text += ", " + flags_of(d.acc, d.orthogonal);
+    text +=
+        ", " + (d.kind == ReflectDirective::Kind::reduce ? type_of("*(" + element_type(*array.symbol) + "*)0")
+                                                         : flags_of(d.acc, d.orthogonal));
     if (d.kind != ReflectDirective::Kind::init) text += ", " + async_of(d.async);
     text += ", " + place_of(directive) + ");";
   }

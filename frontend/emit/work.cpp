@@ -9,9 +9,6 @@ std::string Emitter::task_open(const TaskDirective& d, const Directive& directiv
 }
 
 void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive& directive) {
-  if (d.kind != GmoveDirective::Kind::collective)
-    throw Fault{directive.place, "gmove in and gmove out are not translated yet",
-                "leave `in` or `out` away if all ranks come here"};
   std::size_t assign = s.tokens.first;
   while (assign < s.tokens.last && !token(assign).is("=")) ++assign;
   if (assign == s.tokens.last)

@@ -135,6 +135,9 @@ int root_of(const xacc_on* from, const Group& group) {
 }
 
 }  // namespace
+
+DataType data_type(int type) { return type_of(type).type; }
+
 }  // namespace tca::xacc
 
 using namespace tca::xacc;

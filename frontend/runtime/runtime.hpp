@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tca/fold.hpp"
 #include "tca/raw.hpp"
 #include "tca/xacc/runtime.h"
 
@@ -35,6 +36,7 @@ struct Storage {
   Group* group;
   bool used = true;
   std::map<std::string, std::unique_ptr<Halo>> halos = {};
+  std::map<std::string, std::unique_ptr<Fold>> folds = {};
 };
 
 // Something that wait_async finishes.
@@ -82,6 +84,9 @@ class Runtime {
 
 // Runs a directive. An error ends the program with `file:line: directive: message`.
 void guarded(const xacc_place* at, const std::function<void()>& body);
+
+// Of a xacc_type. Throws Error where that is no number.
+DataType data_type(int type);
 
 [[noreturn]] void refuse(const std::string& message);
 

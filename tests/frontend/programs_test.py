@@ -199,6 +199,40 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_ghosts_are_added_to_their_elements(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[8][8]
+#pragma xmp distribute t[block][*] onto p
+double a[8][8];
+int b[8], all[8], part[4];
+#pragma xmp align a[i][j] with t[i][j]
+#pragma xmp align b[i] with t[i][*]
+#pragma xmp shadow a[1][0]
+int main(void) {
+  int n = xmp_num_nodes(), low = xmp_array_gcllbound(xmp_desc_of(a), 1), high = xmp_array_gclubound(xmp_desc_of(a), 1);
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) a[i][j] = i;
+#pragma xmp reflect (a) width(/periodic/1, 0)
+#pragma xmp reduce_shadow (a) width(/periodic/1, 0) async(1)
+#pragma xmp wait_async (1)
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) EXPECT(a[i][j] == i * (1 + (i == low) + (i == high)));
+#pragma xmp loop on t[i][*]
+  for (int i = 0; i < 8; i++) b[i] = i;
+#pragma xmp gmove in async(2)
+  all[:] = b[:];
+#pragma xmp wait_async (2)
+  for (int i = 0; i < 4; i++) part[i] = 10 + i;
+#pragma xmp gmove out
+  b[0:4:2] = part[:];
+  for (int i = 0; i < 8; i++) EXPECT(all[i] == i);
+#pragma xmp loop on t[i][*]
+  for (int i = 0; i < 8; i++) EXPECT(b[i] == (i % 2 ? i : 10 + i / 2) && n > 0);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
     def test_cyclic_distributions(self):
         self.assert_right("""
 #pragma xmp nodes p[*]
@@ -393,6 +427,11 @@ int main(void) {
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8], n = 4;\n"
                             "#pragma xmp align a[i] with t[i]\n#pragma xmp align b[i] with t[i]\nint main(void) {\n#pragma xmp gmove\n  a[0:n] = b[:];\n}\n", 2)
         self.assertRegex(said, r"gmove: gmove: the sides differ: a\[4\] = b\[8\]")
+
+    def test_a_gmove_of_what_others_have_that_do_not_execute_it(self):
+        said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8];\n"
+                            "#pragma xmp align a[i] with t[i]\nint main(void) {\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove in\n  b[:] = a[:];\n}\n}\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: gmove: gmove: some of a\[8\] lies with ranks that do not execute this: move the directive out of the task")
 
     def test_what_is_not_present(self):
         said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)

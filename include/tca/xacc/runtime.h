@@ -127,7 +127,8 @@ enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2 };
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at);
 void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at);
-void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
+/// Adds ghosts to the elements that they are of; `type` is a xacc_type.
+void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at);
 void xacc_barrier(xacc_on on, int flags, const xacc_place* at);
 void xacc_wait_async(int64_t id, const xacc_place* at);
 
