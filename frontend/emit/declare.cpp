@@ -91,7 +91,9 @@ Emitter::Declared Emitter::declare(const TemplateFixDirective& d, const Scope& s
 
 Emitter::Declared Emitter::declare(const DistributeDirective& d, const Scope& scope,
                                    const Directive& directive) const {
-  return {"", distribution(find_template(scope, d.name), d.formats, directive)};
+  const Template& t = find_template(scope, d.name);
+  if (!t.onto) return {};  // what is wrong with it has been said
+  return {"", distribution(t, d.formats, directive)};
 }
 
 std::string Emitter::distribution(const Template& t, const std::vector<Format>& given,

@@ -199,6 +199,19 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_a_row_of_nodes_becomes_a_grid(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp nodes q[*][2] = p[0:4]
+int main(void) {
+  int i = 0, j = 0;
+  xmp_nodes_index(xmp_desc_of(q), 1, &i);
+  xmp_nodes_index(xmp_desc_of(q), 2, &j);
+  EXPECT(2 * (j - 1) + i == xmp_node_num());
+  finish();
+}
+""", 4)  # fmt: skip
+
     def test_ghosts_are_added_to_their_elements(self):
         self.assert_right("""
 #pragma xmp nodes p[*]
