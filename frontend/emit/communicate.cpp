@@ -45,6 +45,9 @@ std::string Emitter::communicate(const Directive& directive, const Scope& scope)
   if (const auto* d = std::get_if<ReductionDirective>(&body)) return communicate(*d, directive, scope);
   if (const auto* d = std::get_if<BcastDirective>(&body)) return communicate(*d, directive, scope);
   if (const auto* d = std::get_if<WaitAsyncDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<PostDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<WaitDirective>(&body)) return communicate(*d, directive, scope);
+  if (const auto* d = std::get_if<LockDirective>(&body)) return communicate(*d, directive, scope);
   throw Fault{directive.place, "`" + directive.name + "` is not translated yet"};
 }
 
@@ -68,7 +71,9 @@ std::string Emitter::communicate(const ReflectDirective& d, const Directive& dir
     }
     text += std::string(" ") + calls[static_cast<int>(d.kind)] + array.c();
     if (d.kind != ReflectDirective::Kind::start) text += ", " + (widths.empty() ? "0" : numbers(widths));
-    text += ", " + flags_of(d.acc, d.orthogonal);
+    text +=
+        ", " + (d.kind == ReflectDirective::Kind::reduce ? type_of("*(" + element_type(*array.symbol) + "*)0")
+                                                         : flags_of(d.acc, d.orthogonal));
     if (d.kind != ReflectDirective::Kind::init) text += ", " + async_of(d.async);
     text += ", " + place_of(directive) + ");";
   }
@@ -93,13 +98,14 @@ std::string Emitter::reduce(const ReductionClause& clause, const std::string& on
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
     const std::string tail =
         ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
-    std::string element = name.text;
+    const std::string variable = name_of(*symbol);
+    std::string element = variable;
     for (std::size_t i = 0; i < symbol->dims.size(); ++i) element += "[0]";
     if (symbol->array)
       text += " xacc_reduce_array(&" + symbol->array->c() + ", " +
               type_of("*(" + element_type(*symbol) + "*)0") + tail;
     else
-      text += " xacc_reduce(&" + name.text + ", sizeof(" + name.text + ") / sizeof(" + element + "), " +
+      text += " xacc_reduce(&" + variable + ", sizeof(" + variable + ") / sizeof(" + element + "), " +
               type_of(element) + tail;
   }
   return text + " }";
@@ -112,7 +118,7 @@ std::string Emitter::communicate(const BcastDirective& d, const Directive& direc
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
     const std::string what = symbol->array
                                  ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")"
-                                 : "&" + name.text + ", sizeof(" + name.text + ")";
+                                 : "&" + name_of(*symbol) + ", sizeof(" + name_of(*symbol) + ")";
     const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
     text += " xacc_bcast(" + what + ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) +
             ", " + place_of(directive) + ");";

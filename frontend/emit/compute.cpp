@@ -42,7 +42,9 @@ std::string Emitter::private_scalars(const Statement& s, const AccDirective& acc
   std::set<std::string> own, copied;
   for (std::size_t i = s.tokens.first; i < s.tokens.last; ++i) {
     const Symbol* symbol = program_.uses[i];
-    if (!symbol || symbol->array || !symbol->dims.empty() || symbol->kind == Symbol::Kind::function) continue;
+    if (!symbol || symbol->array || symbol->coarray || !symbol->dims.empty() ||
+        symbol->kind == Symbol::Kind::function)
+      continue;
     if (symbol->token >= s.tokens.first && symbol->token < s.tokens.last) continue;
     const bool assigned = assigns(token(i + 1).text) || token(i - 1).is("++") || token(i - 1).is("--");
     const std::string name(symbol->name);

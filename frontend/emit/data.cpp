@@ -27,7 +27,7 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
     for (const Ref& ref : clause.variables) {
       const Symbol* symbol = scope.find(ref.name.text);
       if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
-      const std::string& name = ref.name.text;
+      const std::string name = name_of(*symbol);
       std::string where = "(void*)&" + name + ", sizeof(" + name + ")";
       if (symbol->array) {
         where = symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")";
@@ -42,8 +42,8 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
         where = "(void*)" + name + ", 1";
       }
       list += (*count)++ ? ", " : "";
-      list += "{" + quoted(name) + ", " + kind + ", " + where + "}";
-      if (symbol->dims.empty() && !symbol->array) resident_.insert(name);
+      list += "{" + quoted(ref.name.text) + ", " + kind + ", " + where + "}";
+      if (symbol->dims.empty() && !symbol->array) resident_.insert(ref.name.text);
     }
   }
   return "(const xacc_item[]){" + list + "}";
@@ -59,12 +59,26 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
          items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
 }
 
+// What is declared stays on the device as long as its function, or the program.
+std::string Emitter::declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope) {
+  int count = 0;
+  const std::string items = data_items(acc, scope, &count);
+  if (count == 0) return ";";
+  const std::string call = items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
+  if (!scope.is_file)
+    return "xacc_data " + unique("data") +
+           " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + call;
+  data_set_up_ += " xacc_enter_data(" + call;
+  return "";
+}
+
 std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope) {
+  if (acc.name == "declare") return declare_data(acc, directive, scope);
   const char* call = acc.name == "enter data"  ? "xacc_enter_data("
                      : acc.name == "exit data" ? "xacc_exit_data("
                      : acc.name == "update"    ? "xacc_update("
                                                : nullptr;
-  if (!call) return ";";  // wait, cache, routine, declare: nothing to do where the device is the host
+  if (!call) return ";";  // wait, cache, routine: nothing to do where the device is the host
   std::set<std::string> resident = resident_;
   int count = 0;
   const std::string items = data_items(acc, scope, &count);

@@ -42,7 +42,8 @@ bool Emitter::declare(int pragma, const Scope& scope) {
     made = declare(*d, scope, directive);
   else if (std::holds_alternative<AlignDirective>(body) || std::holds_alternative<ShadowDirective>(body))
     made = declare_arrays(pragma, directive);
-  else if (!std::holds_alternative<StaticDescDirective>(body))
+  else if (!std::holds_alternative<StaticDescDirective>(body) &&
+           !std::holds_alternative<CoarrayDirective>(body))
     return false;
   if (scope.is_file)
     set_up_ += " " + made.statement;
@@ -90,7 +91,9 @@ Emitter::Declared Emitter::declare(const TemplateFixDirective& d, const Scope& s
 
 Emitter::Declared Emitter::declare(const DistributeDirective& d, const Scope& scope,
                                    const Directive& directive) const {
-  return {"", distribution(find_template(scope, d.name), d.formats, directive)};
+  const Template& t = find_template(scope, d.name);
+  if (!t.onto) return {};  // what is wrong with it has been said
+  return {"", distribution(t, d.formats, directive)};
 }
 
 std::string Emitter::distribution(const Template& t, const std::vector<Format>& given,
@@ -159,6 +162,7 @@ void Emitter::replace_declaration(const Declaration& declaration, bool file) {
   for (const Symbol* symbol : declaration.symbols) {
     if (!symbol->array) {
       ++kept;
+      if (symbol->coarray) replace_coarray(*symbol, file);
       continue;
     }
     if (!symbol->initial.empty() && symbol->array->storage == Array::Storage::own)

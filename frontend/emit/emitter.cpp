@@ -21,9 +21,15 @@ std::string Emitter::text_of(Range tokens) const {
   std::string text;
   for (std::size_t i = tokens.first; i < tokens.last; ++i) {
     if (i > tokens.first && token(i).begin > token(i - 1).end) text += ' ';
-    text += token(i).text;
+    const Symbol* symbol = program_.uses[i];
+    text += symbol && symbol->coarray ? name_of(*symbol) : std::string(token(i).text);
   }
   return text;
+}
+
+std::string Emitter::name_of(const Symbol& symbol) {
+  const std::string name(symbol.name);
+  return symbol.coarray ? "(*xacc_coarray_" + name + ")" : name;
 }
 
 std::string Emitter::place_of(const Directive& directive) const {
@@ -45,20 +51,25 @@ Translated Emitter::run() {
       if (program_.directives[i]->is_construct())
         throw Fault{program_.directives[i]->place,
                     program_.directives[i]->name + " stands outside of any function"};
-      if (!declare(pragma, *scope)) replace_pragma(pragma, "");
+      const Directive& directive = *program_.directives[i];
+      const auto* acc = std::get_if<AccDirective>(&directive.body);
+      if (!declare(pragma, *scope))
+        replace_pragma(pragma, acc ? acc_standalone(*acc, directive, *scope) : "");
     });
   }
   for (const Declaration* declaration : program_.file_declarations)
     guarded([&] { replace_declaration(*declaration, true); });
   agree_with_definitions();
   for (const Function& f : program_.functions) function(f);
+  rewrite_coarrays();
   guarded([&] { rewrite_names(); });
   return {edits_.apply() + set_up_at_start(), std::move(warnings_)};
 }
 
 std::string Emitter::set_up_at_start() const {
-  if (set_up_.empty()) return "";
+  if (set_up_.empty() && data_set_up_.empty()) return "";
   return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
+         data_set_up_ +
          "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { "
          "xacc_register(xacc_set_up); }\n";
 }

@@ -69,7 +69,7 @@ class Emitter {
   // work.cpp: tasks and gmove.
   std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
   void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
-  std::string section(Range tokens, const Directive& directive);
+  std::string section(Range tokens, Place place, const std::string& what);
 
   // array.cpp: assignments of sections.
   struct Subscripted {
@@ -119,7 +119,27 @@ class Emitter {
   // data.cpp: data regions and updates.
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope);
+
+  // coarray.cpp: coarrays are pointers to memory that other images reach; a reference to an image's is a call.
+  struct CoReference {
+    std::size_t name = 0, colon = 0, end = 0;  // NAME[...] : [IMAGE]...
+  };
+  std::string communicate(const PostDirective& d, const Directive& directive, const Scope& scope);
+  std::string communicate(const WaitDirective& d, const Directive& directive, const Scope& scope);
+  std::string communicate(const LockDirective& d, const Directive& directive, const Scope& scope);
+  void replace_coarray(const Symbol& symbol, bool file);
+  void rewrite_coarrays();
+  std::size_t rewrite_reference(const CoReference& reference);
+  std::string image_of(const CoReference& reference);
+  std::optional<CoReference> reference_at(std::size_t name) const;
+  bool is_element(const CoReference& reference) const;
+  std::string element_of_image(const CoReference& reference);
+  std::string with_references(Range value);
+  std::string source_of(Range value, const Symbol& type);
+  std::size_t begin_of_target(std::size_t assign) const;
+  std::string co_place(std::size_t at) const;
 
   // names.cpp: what stands for distributed arrays in expressions.
   void rewrite_names();
@@ -132,7 +152,9 @@ class Emitter {
 
   // What all of them use.
   const Token& token(std::size_t index) const { return program_.tokens[index]; }
+  // As it stands, with the names of coarrays replaced.
   std::string text_of(Range tokens) const;
+  static std::string name_of(const Symbol& symbol);
   std::string place_of(const Directive& directive) const;
   void replace_pragma(int pragma, std::string what);
   std::string unique(const std::string& stem) { return "xacc_" + stem + std::to_string(next_++); }
@@ -145,7 +167,8 @@ class Emitter {
   std::vector<Fault> warnings_;
   std::string_view text_;
   Edits edits_;
-  std::string set_up_;  // what a program does before its main
+  std::string set_up_;       // what a program does before its main
+  std::string data_set_up_;  // and behind that, when all memory is there
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
   std::set<std::string> resident_;  // in the data regions around
   int compute_depth_ = 0;           // compute regions around

@@ -89,7 +89,10 @@ void Emitter::rewrite_descriptor(std::size_t at, const Scope& scope) {
 void Emitter::rewrite_names() {
   for (const auto& [at, scope] : program_.descriptors) guarded([&] { rewrite_descriptor(at, *scope); });
   for (std::size_t i = 0; i + 1 < program_.tokens.size(); ++i)
-    if (program_.uses[i] && program_.uses[i]->array) rewrite_name(i);
+    if (program_.uses[i] && program_.uses[i]->array)
+      rewrite_name(i);
+    else if (program_.uses[i] && program_.uses[i]->coarray)
+      edits_.replace(token(i).begin, token(i).end, name_of(*program_.uses[i]));
 }
 
 std::string Emitter::hoist(Range tokens) {

@@ -9,30 +9,27 @@ std::string Emitter::task_open(const TaskDirective& d, const Directive& directiv
 }
 
 void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive& directive) {
-  if (d.kind != GmoveDirective::Kind::collective)
-    throw Fault{directive.place, "gmove in and gmove out are not translated yet",
-                "leave `in` or `out` away if all ranks come here"};
   std::size_t assign = s.tokens.first;
   while (assign < s.tokens.last && !token(assign).is("=")) ++assign;
   if (assign == s.tokens.last)
     throw Fault{directive.place, "gmove moves what the assignment behind it says, and there is none",
                 "write it as TO[...] = FROM[...];"};
-  const std::string to = section({s.tokens.first, assign}, directive);
-  const std::string from = section({assign + 1, s.tokens.last - 1}, directive);
+  const std::string to = section({s.tokens.first, assign}, directive.place, "each side of a gmove");
+  const std::string from = section({assign + 1, s.tokens.last - 1}, directive.place, "each side of a gmove");
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
                  "xacc_gmove(" + to + ", " + from + ", " + (d.acc ? "XACC_DEVICE" : "0") + ", " +
                      place_of(directive) + ");");
 }
 
-std::string Emitter::section(Range tokens, const Directive& directive) {
+std::string Emitter::section(Range tokens, Place from, const std::string& role) {
   const Place place = program_.place(tokens.first);
   const Symbol* symbol = tokens.empty() ? nullptr : program_.uses[tokens.first];
   if (!symbol)
-    throw Fault{directive.place, "each side of a gmove is a variable, an array or a section of one",
+    throw Fault{from, role + " is a variable, an array or a section of one",
                 "write it as TO[...] = FROM[...];"};
   Subscripts subscripts = subscripts_behind(tokens.first, tokens.last);
   if (subscripts.end != tokens.last)
-    throw Fault{place, "each side of a gmove is a variable, an array or a section of one"};
+    throw Fault{place, role + " is a variable, an array or a section of one"};
   const std::size_t rank = symbol->array ? symbol->array->rank : symbol->dims.size();
   if (subscripts.all.empty()) subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
   if (subscripts.all.size() != rank)
@@ -49,7 +46,7 @@ std::string Emitter::section(Range tokens, const Directive& directive) {
     steps += comma + part_of(s, 2, "1");
   }
   if (rank == 0) extents = bases = counts = steps = "0";
-  const std::string name(symbol->name);
+  const std::string name = name_of(*symbol);
   std::string element = name;
   for (std::size_t d = 0; d < rank; ++d) element += "[0]";
   const std::string what = symbol->array

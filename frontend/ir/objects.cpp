@@ -47,22 +47,25 @@ class Resolver {
 
   void declare(const DistributeDirective& d) {
     Template& t = find_template(*scope_, d.name);
-    t.onto = &find_nodes(*scope_, d.onto);
-    t.distribute = &d;
+    Nodes& onto = find_nodes(*scope_, d.onto);
     if (d.formats.size() != t.directive->bounds.size())
       throw Fault{d.name.place,
                   "template `" + t.name + "` has " + std::to_string(t.directive->bounds.size()) +
                       " dimensions, and " + std::to_string(d.formats.size()) + " distributions are given",
                   "give one for each dimension, `*` for those that stay whole"};
     int node_dim = 0;
+    std::vector<int> dims;
     for (const Format& format : d.formats)
-      t.node_dims.push_back(format.kind == Format::Kind::none ? -1 : node_dim++);
-    const auto node_dims = static_cast<int>(t.onto->directive->extents.size());
+      dims.push_back(format.kind == Format::Kind::none ? -1 : node_dim++);
+    const auto node_dims = static_cast<int>(onto.directive->extents.size());
     if (node_dim != node_dims)
       throw Fault{d.onto.place,
-                  std::to_string(node_dim) + " dimensions are distributed, and nodes `" + t.onto->name +
+                  std::to_string(node_dim) + " dimensions are distributed, and nodes `" + onto.name +
                       "` have " + std::to_string(node_dims),
                   "as many dimensions must be other than `*` as the nodes have"};
+    t.onto = &onto;
+    t.distribute = &d;
+    t.node_dims = std::move(dims);
   }
 
   void declare(const AlignDirective& d) {
@@ -136,6 +139,17 @@ class Resolver {
     }
   }
 
+  void declare(const CoarrayDirective& d) {
+    for (const Name& name : d.variables) {
+      Symbol* symbol = scope_->find(name.text);
+      if (!symbol || symbol->kind != Symbol::Kind::variable)
+        throw Fault{name.place, "`" + name.text + "` is no variable here",
+                    "make a coarray of it behind its declaration"};
+      symbol->coarray = true;
+      for (const Expr& size : d.codimensions) symbol->codim_sizes.push_back(size.text);
+    }
+  }
+
   void declare(const TemplateFixDirective& d) { find_template(*scope_, d.name); }
 
   template <class Other>
@@ -177,6 +191,7 @@ Array& find_array(const Scope& scope, const Name& name) {
 
 Objects resolve(Program& program, std::vector<Fault>& faults) {
   Objects objects;
+  for (Symbol& symbol : program.all_symbols) symbol.coarray = !symbol.codims.empty();
   Resolver resolver(program, objects);
   for (std::size_t i = 0; i < program.directives.size(); ++i) {
     if (!program.directives[i]) continue;

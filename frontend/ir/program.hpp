@@ -42,6 +42,8 @@ struct Symbol {
   bool is_extern = false;
   bool is_static = false;
   Array* array = nullptr;  // where it is distributed
+  bool coarray = false;    // whether every image has one that the others reach
+  std::vector<std::string> codim_sizes = {};
 };
 
 struct Declaration {

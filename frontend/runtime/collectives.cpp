@@ -11,6 +11,7 @@ Group* group_of(const xacc_on& on) {
   Runtime& runtime = Runtime::get();
   std::vector<int> ranks = ranks_of(on);
   if (std::find(ranks.begin(), ranks.end(), runtime.world().rank()) == ranks.end()) return nullptr;
+  runtime.meet(ranks);
   return &runtime.group(ranks);
 }
 
@@ -134,6 +135,9 @@ int root_of(const xacc_on* from, const Group& group) {
 }
 
 }  // namespace
+
+DataType data_type(int type) { return type_of(type).type; }
+
 }  // namespace tca::xacc
 
 using namespace tca::xacc;

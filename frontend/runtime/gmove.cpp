@@ -77,11 +77,14 @@ class Gmove {
   void make_chain(const Side& to, const Side& from, int me) {
     Chain chain = group_.world->chain("gmove");
     const raw::Window source = view(from.section().array->layout->storage);
+    check_all_execute(to);
     const raw::Window target = view(staged_ ? stage_ : to.section().array->layout->storage);
     for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
       const int rank = group_.ranks[r];
       const Box whole = to.owned_by(rank);
+      std::int64_t left = volume(whole);
       for (const auto& [s, box] : sources(to, from, rank)) {
+        left -= volume(box);
         const bool to_me = rank == me, from_me = s == group_.me;
         if (to_me && from_me) own_.push_back(box);
         if (to_me && !from_me) chain.expect(s);
@@ -90,9 +93,24 @@ class Gmove {
           chain.put(target.on(static_cast<int>(r)).at(piece.to), piece.to_layout, source.at(piece.from),
                     piece.from_layout);
       }
+      if (left > 0) refuse_absent(from);
     }
     chain.commit();
     chain_.emplace(std::move(chain));
+  }
+
+  // A gmove `in` or `out` too is done by the ranks that execute it, so these must be all that it concerns.
+  [[noreturn]] static void refuse_absent(const Side& side) {
+    refuse("gmove: some of " + side.shape() +
+           " lies with ranks that do not execute this: move the directive out of the task");
+  }
+
+  void check_all_execute(const Side& to) const {
+    if (!to.section().array) return;
+    for (const int rank : ranks_of(xacc_on_nodes(to.section().array->layout->on->nodes, nullptr, nullptr)))
+      if (volume(to.owned_by(rank)) > 0 &&
+          std::find(group_.ranks.begin(), group_.ranks.end(), rank) == group_.ranks.end())
+        refuse_absent(to);
   }
 
   raw::Window view(Storage* storage) const {
@@ -133,6 +151,7 @@ void xacc_gmove(const xacc_section* to, const xacc_section* from, int, const xac
     if (left.counts() != right.counts())
       refuse("gmove: the sides differ: " + left.shape() + " = " + right.shape());
     Runtime& runtime = Runtime::get();
+    runtime.meet(runtime.executing_ranks());
     auto& slot = runtime.moves[key_of(left, right)];
     if (!slot) slot = std::make_shared<Gmove>(left, right, runtime.executing());
     std::static_pointer_cast<Gmove>(slot)->run(left, right);

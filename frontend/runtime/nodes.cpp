@@ -158,6 +158,35 @@ xacc_on on_template(const xacc_template& t, const std::int64_t* subscripts) {
   return on;
 }
 
+// The one dimension along which a part has more than one node.
+std::optional<int> row_of(const xacc_nodes& of, const std::int64_t* subscripts) {
+  std::optional<int> row;
+  for (int d = 0; d < of.dims; ++d) {
+    if (subscripts && subscripts[3 * d + 1] == 1) continue;
+    if (row) return std::nullopt;
+    row = d;
+  }
+  return row;
+}
+
+// A row of nodes becomes a grid of them.
+void lay_out(xacc_nodes& nodes, int row, const std::int64_t* sizes, const xacc_on& on) {
+  const xacc_nodes& of = *on.nodes;
+  for (int d = 0; d < of.dims; ++d) nodes.first += static_cast<int>(on.base[d]) * of.ranks[d];
+  std::int64_t known = 1;
+  for (int d = 0; d < nodes.dims; ++d) known *= sizes[d] == xacc_rest ? 1 : sizes[d];
+  for (int d = nodes.dims - 1; d >= 0; --d) {
+    nodes.size[d] = static_cast<int>(sizes[d] == xacc_rest ? on.count[row] / known : sizes[d]);
+    nodes.ranks[d] = nodes.total * static_cast<int>(on.step[row]) * of.ranks[row];
+    nodes.total *= nodes.size[d];
+  }
+  if (nodes.total != on.count[row])
+    refuse("nodes " + describe(nodes) + " are " + std::to_string(nodes.total) + ", and the part has " +
+           std::to_string(on.count[row]));
+  find_self(nodes);
+  nodes.inside = nodes.inside && of.inside;
+}
+
 }  // namespace
 }  // namespace tca::xacc
 
@@ -176,6 +205,7 @@ void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_
     nodes->dims = dims;
     nodes->first = of->first;
     nodes->total = 1;
+    if (const auto row = row_of(*of, subscripts); row && dims > 1) return lay_out(*nodes, *row, sizes, on);
     int next = 0;  // dimensions of one node alone, by an index or `*`, are none of the part's
     for (int d = 0; d < of->dims; ++d) {
       nodes->first += static_cast<int>(on.base[d]) * of->ranks[d];

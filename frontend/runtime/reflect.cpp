@@ -1,6 +1,7 @@
 // reflect: a halo, set up where an array of this shape first exchanges these widths from this memory.
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "runtime/runtime.hpp"
 
@@ -110,6 +111,7 @@ Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal, const x
   if (!layout.on->nodes->inside) return nullptr;
   const Widths widths = widths_of(layout, given);
   if (exchanges_nothing(widths)) return nullptr;
+  Runtime::get().meet(ranks_of(xacc_on_nodes(layout.on->nodes, nullptr, &at)));
   if (!layout.storage)
     refuse(layout.name +
            " is memory that no directive has made, which other ranks cannot reach: align the array where it "
@@ -123,11 +125,30 @@ Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal, const x
   return slot.get();
 }
 
-void exchange(Halo* halo, std::int64_t async) {
-  if (!halo) return;
-  if (async < 0) return halo->run();
-  halo->start();
-  Runtime::get().pending.emplace(async, [halo] { halo->wait(); });
+// What goes back along the halo. Corners stay out: an element's ghosts are those beside it.
+Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_place& at) {
+  const Halo* halo = halo_of(a, widths, true, at);
+  if (!halo) return nullptr;
+  const xacc_layout& layout = *a.layout;
+  std::ostringstream key;
+  key << halo << "," << type;
+  auto& slot = layout.storage->folds[key.str()];
+  if (slot) return slot.get();
+  const Group& group = Runtime::get().group(arrange(layout).ranks);
+  slot = std::make_unique<Fold>(*group.world, layout.name + " back", *halo);
+  const raw::Window& window = layout.storage->window;
+  slot->add(group.world == layout.storage->group->world ? window : group.world->view(window),
+            data_type(type));
+  slot->commit();
+  return slot.get();
+}
+
+template <class Exchange>
+void exchange(Exchange* step, std::int64_t async) {
+  if (!step) return;
+  if (async < 0) return step->run();
+  step->start();
+  Runtime::get().pending.emplace(async, [step] { step->wait(); });
 }
 
 }  // namespace
@@ -158,8 +179,8 @@ void xacc_reflect_do(xacc_array* a, int, int64_t async, const xacc_place* at) {
   });
 }
 
-void xacc_reduce_shadow(xacc_array*, const int64_t*, int, int64_t, const xacc_place* at) {
-  guarded(at, [] { refuse("reduce_shadow is not there yet"); });
+void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at) {
+  guarded(at, [&] { exchange(fold_of(*a, widths, type, *at), async); });
 }
 
 void xacc_wait_async(int64_t id, const xacc_place* at) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "runtime/images.hpp"
+
 namespace tca::xacc {
 namespace {
 
@@ -55,7 +57,10 @@ Runtime& Runtime::get() {
 void Runtime::start() {
   if (instance()) return;
   instance() = std::make_unique<Runtime>(World::init());
-  std::atexit([] { instance().reset(); });
+  std::atexit([] {
+    guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
+    instance().reset();
+  });
   for (const auto set_up : set_ups()) set_up();
 }
 
@@ -63,6 +68,17 @@ Runtime::Runtime(World world) : world_(std::move(world)) {
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
+}
+
+Runtime::~Runtime() = default;
+
+Images& Runtime::images() {
+  if (!images_) images_ = std::make_unique<Images>(world_);
+  return *images_;
+}
+
+void Runtime::meet(const std::vector<int>& ranks) {
+  if (images_ && images_->has_coarrays()) images_->meet(ranks);
 }
 
 Group& Runtime::executing() { return group(stack_.back()); }
@@ -86,6 +102,7 @@ Group& Runtime::group(const std::vector<int>& ranks) {
 }
 
 Storage& Runtime::allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name) {
+  meet(stack_.back());
   Group* group = &executing();
   for (const auto& s : storages_) {
     if (s->used || s->element_bytes != element_bytes || s->capacity != capacity || s->group != group)

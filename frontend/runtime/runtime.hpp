@@ -10,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "tca/fold.hpp"
 #include "tca/raw.hpp"
 #include "tca/xacc/runtime.h"
 
 namespace tca::xacc {
+
+class Images;
 
 // Ranks that do something together, by their numbers in the world.
 struct Group {
@@ -33,6 +36,7 @@ struct Storage {
   Group* group;
   bool used = true;
   std::map<std::string, std::unique_ptr<Halo>> halos = {};
+  std::map<std::string, std::unique_ptr<Fold>> folds = {};
 };
 
 // Something that wait_async finishes.
@@ -44,6 +48,7 @@ class Runtime {
   static void start();
 
   explicit Runtime(World world);
+  ~Runtime();
 
   World& world() { return world_; }
   // The ranks that execute, and a task's while it lasts.
@@ -54,6 +59,12 @@ class Runtime {
   // Collective over `ranks` where they have not met before.
   Group& group(const std::vector<int>& ranks);
 
+  // Made where a program first has a coarray or a post.
+  Images& images();
+  // Waits until these ranks have come, where the program has coarrays: while a rank is in a wait of the
+  // library, it cannot answer those that still read from it.
+  void meet(const std::vector<int>& ranks);
+
   Storage& allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name);
   // That which begins at an address; null if there is none.
   Storage* storage_at(const void* address);
@@ -63,6 +74,7 @@ class Runtime {
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;
+  std::unique_ptr<Images> images_;
 
  public:
   std::multimap<std::int64_t, Pending> pending;
@@ -72,6 +84,9 @@ class Runtime {
 
 // Runs a directive. An error ends the program with `file:line: directive: message`.
 void guarded(const xacc_place* at, const std::function<void()>& body);
+
+// Of a xacc_type. Throws Error where that is no number.
+DataType data_type(int type);
 
 [[noreturn]] void refuse(const std::string& message);
 

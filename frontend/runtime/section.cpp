@@ -23,16 +23,16 @@ Side::Side(const xacc_section& section) : section_(&section) {
     const xacc_layout* layout = section.array ? section.array->layout : nullptr;
     if (layout && layout->dims[static_cast<std::size_t>(i)].node_dim >= 0 &&
         layout->on->dim[layout->dims[static_cast<std::size_t>(i)].align.template_dim].format == XACC_CYCLIC)
-      refuse("gmove: " + layout->name + " is cyclic, which gmove does not move yet");
+      refuse(layout->name + " is cyclic, which gmove does not move yet");
     const auto d = static_cast<std::size_t>(i);
     const std::int64_t size = section.array ? section.array->layout->dims[d].size : section.extent[i];
     const std::int64_t step = section.step[i], base = section.base[i] == xacc_rest ? 0 : section.base[i];
-    if (step < 1) refuse("gmove: a step of " + std::to_string(step) + " is none");
+    if (step < 1) refuse("a step of " + std::to_string(step) + " is none");
     const std::int64_t count =
         section.count[i] == xacc_rest ? (size - base + step - 1) / step : section.count[i];
     const std::int64_t last = base + (count - 1) * step;
     if (base < 0 || count < 0 || last >= size)
-      refuse("gmove: a section from " + std::to_string(base) + " to " + std::to_string(last) +
+      refuse("a section from " + std::to_string(base) + " to " + std::to_string(last) +
              " lies outside of dimension " + std::to_string(i) + ", which has " + std::to_string(size) +
              " elements");
     base_.push_back(base), count_.push_back(count), step_.push_back(step);

@@ -103,6 +103,11 @@ class Refusals(FrontEnd):
     def test_an_array_that_is_initialised(self):
         self.assert_refused(DECLARED.replace("double a[N],", "double a[N] = {1},"), "a distributed array cannot be initialised")
 
+    def test_coarrays_that_cannot_be(self):
+        self.assert_refused(self.in_main("int c[4]:[*];"), "x.c:10:1: error: the coarray `c` goes with its block", "declare it static")
+        self.assert_refused("int c[4]:[2][*];\nint main(void) { c[0]:[1] = 2; }\n", "has 2 codimensions, and 1 are given")
+        self.assert_refused("int c[4]:[*], x;\nint main(void) { x = c[0:2]:[1] + 1; }\n", "write it as TO[...] = FROM[...]:[IMAGE];")
+
     def test_every_error_is_shown_in_the_order_of_lines(self):
         said = self.refusal(self.in_main("#pragma xmp reflect (a)", "#pragma xmp wrong", "#pragma xmp reflect (a)"))
         places = [line.split(":")[1] for line in said.splitlines() if ": error:" in line]

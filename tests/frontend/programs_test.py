@@ -199,6 +199,53 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_a_row_of_nodes_becomes_a_grid(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp nodes q[*][2] = p[0:4]
+int main(void) {
+  int i = 0, j = 0;
+  xmp_nodes_index(xmp_desc_of(q), 1, &i);
+  xmp_nodes_index(xmp_desc_of(q), 2, &j);
+  EXPECT(2 * (j - 1) + i == xmp_node_num());
+  finish();
+}
+""", 4)  # fmt: skip
+
+    def test_ghosts_are_added_to_their_elements(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[8][8]
+#pragma xmp distribute t[block][*] onto p
+double a[8][8];
+int b[8], all[8], part[4];
+#pragma xmp align a[i][j] with t[i][j]
+#pragma xmp align b[i] with t[i][*]
+#pragma xmp shadow a[1][0]
+int main(void) {
+  int n = xmp_num_nodes(), low = xmp_array_gcllbound(xmp_desc_of(a), 1), high = xmp_array_gclubound(xmp_desc_of(a), 1);
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) a[i][j] = i;
+#pragma xmp reflect (a) width(/periodic/1, 0)
+#pragma xmp reduce_shadow (a) width(/periodic/1, 0) async(1)
+#pragma xmp wait_async (1)
+#pragma xmp loop (i, j) on t[i][j]
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) EXPECT(a[i][j] == i * (1 + (i == low) + (i == high)));
+#pragma xmp loop on t[i][*]
+  for (int i = 0; i < 8; i++) b[i] = i;
+#pragma xmp gmove in async(2)
+  all[:] = b[:];
+#pragma xmp wait_async (2)
+  for (int i = 0; i < 4; i++) part[i] = 10 + i;
+#pragma xmp gmove out
+  b[0:4:2] = part[:];
+  for (int i = 0; i < 8; i++) EXPECT(all[i] == i);
+#pragma xmp loop on t[i][*]
+  for (int i = 0; i < 8; i++) EXPECT(b[i] == (i % 2 ? i : 10 + i / 2) && n > 0);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
     def test_cyclic_distributions(self):
         self.assert_right("""
 #pragma xmp nodes p[*]
@@ -277,8 +324,78 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_coarrays_are_put_got_and_synchronised(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+int a[6][5]:[*], one:[*] = 3, b[4];
+#pragma xmp coarray b : [*]
+#pragma acc declare create(a)
+static double grid:[2][*];
+xmp_lock_t lock:[*];
+int main(void) {
+  int n = xmp_num_nodes(), me = xmpc_this_image(), right = (me + 1) % n, left = (me + n - 1) % n, got[3];
+  EXPECT(one == 3 && sizeof(a) == 30 * sizeof(int));
+  for (int i = 0; i < 6; i++) for (int j = 0; j < 5; j++) a[i][j] = 100 * me + 10 * i + j;
+  xmp_sync_all(NULL);
+  got[:] = a[1:3][2]:[right];
+  EXPECT(got[0] == 100 * right + 12 && got[2] == 100 * right + 32);
+  EXPECT(a[5][4]:[right] + a[0][0]:[left] == 100 * (right + left) + 54);
+  b[0:2]:[right] = a[4][1:2];
+  b[2:2]:[right] = -1 - me;
+  if (n % 2 == 0) grid:[right % 2][right / 2] = me + 0.5;
+  xmp_sync_images(2, (int[]){left, right}, NULL);
+  EXPECT(b[0] == 100 * left + 41 && b[1] == 100 * left + 42 && b[2] == -1 - left && b[3] == -1 - left);
+  EXPECT(n % 2 || grid == left + 0.5);
+  xmp_sync_all(NULL);
+  if (me == 0) one = 0;
+  a[0][0:4]:[me] = a[0][1:4];
+  EXPECT(a[0][0] == 100 * me + 1 && a[0][3] == 100 * me + 4);
+  xmp_sync_all(NULL);
+  for (int i = 0; i < 5; i++) {
+#pragma xmp lock(lock:[0])
+    one:[0] = one:[0] + 1;
+#pragma xmp unlock(lock:[0])
+  }
+#pragma xmp reduction(max:me)
+  EXPECT(one:[0] >= 5 && me == n - 1);
+  xmp_sync_all(NULL);
+  EXPECT(one:[0] == 5 * n);
+  finish();
+}
+""", 1, 2, 4)  # fmt: skip
+
+    def test_posts_are_waited_for_by_node_and_tag(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+int main(void) {
+  int n = xmp_num_nodes(), me = xmpc_node_num();
+  for (int tag = 0; tag < 3; tag++) {
+#pragma xmp post (p[(me + 1) % n], tag)
+  }
+  for (int tag = 2; tag > 0; tag--) {
+#pragma xmp wait (p[(me + n - 1) % n], tag)
+  }
+#pragma xmp wait (p[(me + n - 1) % n])
+#pragma xmp task on p[0]
+  {
+#pragma xmp post (p[n - 1], 1000)
+  }
+#pragma xmp task on p[n - 1]
+  {
+#pragma xmp wait (p[0], 1000)
+  }
+  finish();
+}
+""", 1, 4)  # fmt: skip
+
 
 class Failures(Programs):
+    def test_an_image_and_a_section_that_there_is_not(self):
+        source = "int a[4]:[*], i = 1;\nint main(void) {\n  a[0:i]:[WHICH] = a[0:i];\n  xmp_sync_all(NULL);\n}\n"
+        self.assertRegex(self.run_ranks(self.build(CHECK + source, "-DWHICH=2"), 2).stderr, r"program\.c:\d+: coarray a: there is no image 2: there are 0 to 1")
+        self.assertRegex(self.refused("int a[4]:[*], i = 5;\nint main(void) {\n  a[0:i]:[0] = a[0:i];\n}\n", 2),
+                         r"program\.c:\d+: coarray a: a section from 0 to 4 lies outside of dimension 0, which has 4 elements")
+
     def refused(self, source, ranks):
         done = self.run_ranks(self.build(CHECK + source), ranks)
         self.assertNotEqual(done.returncode, 0)
@@ -323,6 +440,11 @@ int main(void) {
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8], n = 4;\n"
                             "#pragma xmp align a[i] with t[i]\n#pragma xmp align b[i] with t[i]\nint main(void) {\n#pragma xmp gmove\n  a[0:n] = b[:];\n}\n", 2)
         self.assertRegex(said, r"gmove: gmove: the sides differ: a\[4\] = b\[8\]")
+
+    def test_a_gmove_of_what_others_have_that_do_not_execute_it(self):
+        said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8];\n"
+                            "#pragma xmp align a[i] with t[i]\nint main(void) {\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove in\n  b[:] = a[:];\n}\n}\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: gmove: gmove: some of a\[8\] lies with ranks that do not execute this: move the directive out of the task")
 
     def test_what_is_not_present(self):
         said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)

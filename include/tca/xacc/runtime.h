@@ -127,7 +127,8 @@ enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2 };
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at);
 void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at);
-void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
+/// Adds ghosts to the elements that they are of; `type` is a xacc_type.
+void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at);
 void xacc_barrier(xacc_on on, int flags, const xacc_place* at);
 void xacc_wait_async(int64_t id, const xacc_place* at);
 
@@ -172,6 +173,19 @@ typedef struct xacc_section {
   int64_t base[XACC_DIMS], count[XACC_DIMS], step[XACC_DIMS];
 } xacc_section;
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at);
+
+/// Coarrays: `memory` becomes this image's, zeroed. Sections are of that memory, here and at image `image`.
+void xacc_coarray_make(void** memory, const char* name, size_t bytes, const xacc_place* at);
+void xacc_coarray_put(const xacc_section* to, int64_t image, const xacc_section* from, const xacc_place* at);
+void xacc_coarray_get(const xacc_section* to, const xacc_section* from, int64_t image, const xacc_place* at);
+/// Returns a copy of one element, which lasts for an expression of 16 of them.
+const void* xacc_coarray_element(const xacc_section* from, int64_t image, const xacc_place* at);
+/// An image of -1 is this one.
+void xacc_lock(const void* object, int64_t image, const xacc_place* at);
+void xacc_unlock(const void* object, int64_t image, const xacc_place* at);
+void xacc_post(xacc_on to, int64_t tag, const xacc_place* at);
+/// `from` is NULL for a post of anybody, a tag of -1 any.
+void xacc_wait_post(const xacc_on* from, int64_t tag, const xacc_place* at);
 
 enum xacc_clause {
   XACC_COPY,

@@ -24,6 +24,18 @@ int xmp_all_num_nodes(void);
 int xmp_this_image(void);
 int xmpc_this_image(void);
 int xmp_num_images(void);
+/// An object of `lock` and `unlock`, in a coarray.
+typedef struct xmp_lock_t {
+  int of_the_runtime;
+} xmp_lock_t;
+/// Images wait for all, for one and for some of each other; what they have put before is in place then. `status`
+/// may be NULL, and becomes 0. Images count from 0.
+void xmp_sync_all(int* status);
+void xmp_sync_images_all(int* status);
+void xmp_sync_image(int image, int* status);
+void xmp_sync_images(int count, int* images, int* status);
+/// What this image has put is in place.
+void xmp_sync_memory(int* status);
 /// Seconds since some fixed moment, and between two ticks of that clock.
 double xmp_wtime(void);
 double xmp_wtick(void);
@@ -68,6 +80,8 @@ static inline int xmp_num_nodes(void) { return 1; }
 static inline int xmp_all_num_nodes(void) { return 1; }
 static inline int xmpc_this_image(void) { return 0; }
 static inline int xmp_num_images(void) { return 1; }
+static inline void xmp_sync_all(int* status) { (void)status; }
+static inline void xmp_sync_memory(int* status) { (void)status; }
 static inline void xmp_exit(int status) { exit(status); }
 static inline double xmp_wtime(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
