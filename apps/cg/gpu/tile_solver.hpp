@@ -69,14 +69,14 @@ struct Run {
   DeviceWindow<double> published;  // on each rank that needs them two vectors
   // On each rank two sets of boxes: `most_sums` times one for every block of all ranks.
   DeviceWindow<device::Packet> sums;
-  device::WaitLimits limits;       // whose links are ranks
+  device::WaitLimits limits;             // whose links are ranks
   device::Packet* multiplied = nullptr;  // one a tile: carries the last product in which it is done
-  double* products = nullptr;      // of each part of the columns, as long as the rank has rows
-  double* product = nullptr;       // where ranks have blocks: their sum
-  const double* result = nullptr;  // and the product of all ranks for this one's part of the vectors
-  double* spilled = nullptr;       // what does not fit into shared memory, `spill` of each tile
-  std::uint64_t spill = 0, n = 0;  // n is the length of a vector
-  Found* found = nullptr;          // one a step
+  double* products = nullptr;            // of each part of the columns, as long as the rank has rows
+  double* product = nullptr;             // where ranks have blocks: their sum
+  const double* result = nullptr;        // and the product of all ranks for this one's part of the vectors
+  double* spilled = nullptr;             // what does not fit into shared memory, `spill` of each tile
+  std::uint64_t spill = 0, n = 0;        // n is the length of a vector
+  Found* found = nullptr;                // one a step
   Room room;
   Word rows = 0;         // of this rank
   Word first_row = 0;    // where its elements are in what is published
