@@ -134,6 +134,7 @@ struct DeviceChain {
   device::Table<device::Arrivals> arrivals;
   device::Table<device::Ready> readies;
   device::Word chunks_out = 0, chunks_in = 0, segments_out = 0, segments_in = 0;
+  device::Flag counts = 0;  ///< whether a put is a counted one
   /// The number of finished steps, in `max_parts` entries: in a kernel of P parts, part p keeps the entries
   /// p, p + P and so on. Kernels of one chain follow each other, and each leaves the same number in all
   /// entries.

@@ -8,7 +8,8 @@
 //
 // A counted put sends only the packets that its length needs. Each chunk has the length in its first word, and so in
 // its first packet; the receiver waits for that one, and then for those of the chunk's that the length needs. The
-// others still have the number of an earlier step.
+// others still have the number of an earlier step. Functions that know of lengths are compiled apart, for chains with
+// counted puts (`counts`): others would lose registers to them.
 //
 // `Unit` carries chunks: it is a warp on a GPU, a thread on the host. A unit has its index() and the count()
 // of all units of the kernel, a lane() and the number of its lanes(), sync() between its lanes, and all(b),
@@ -52,19 +53,18 @@ TCA_DEVICE void scatter_word(const LlPut& put, Word word, Word data) {
 }
 
 // The number, in the put, of the k-th word of a lane's packet; no_word for a length.
+template <bool counts>
 TCA_DEVICE Word word_of(const LlPut& put, Word chunk, Word lane, Word k) {
-  return put.length == nullptr ? word_in_put(chunk, lane, k) : word_in_counted_put(chunk, lane, k);
-}
-
-// The number of words that so many elements of a counted put have.
-TCA_DEVICE Word words_of_elements(Word elements, Word element_bytes) {
-  return (elements * element_bytes + Word{sizeof(Word) - 1}) / Word{sizeof(Word)};
+  if constexpr (counts)
+    if (put.length != nullptr) return word_in_counted_put(chunk, lane, k);
+  return word_in_put(chunk, lane, k);
 }
 
 // Cuts a counted put short to a number of elements.
 TCA_DEVICE void cut(LlPut& put, Word elements) {
-  put.loops.atoms = elements * put.element_bytes / put.atom_bytes;
-  put.word_count = words_of_elements(elements, put.element_bytes);
+  const Word bytes = elements * put.element_bytes;
+  put.loops.atoms = bytes / put.atom_bytes;
+  put.word_count = (bytes + Word{sizeof(Word) - 1}) / Word{sizeof(Word)};
 }
 
 // Whether a step sends, and awaits, all packets of a counted put, however short it is. Else a packet might have been
@@ -73,54 +73,59 @@ TCA_DEVICE bool sends_all(Word step) { return step % 65536 < 2; }
 
 // Whether a lane's packet in a chunk is sent. Of a counted put, which has been cut to its length, the first packet
 // of a chunk always is.
+template <bool counts>
 TCA_DEVICE bool is_sent(const LlPut& put, Word chunk, Word lane, Word step) {
+  if constexpr (!counts) return true;
   return put.length == nullptr || lane == 0 || word_in_counted_put(chunk, lane, 0) < put.word_count ||
          sends_all(step);
 }
 
 // Makes the packet of a lane in a chunk. Words behind the put's end are 0 and go nowhere.
-template <class Atom>
-TCA_DEVICE Packet gather_packet(const LlPut& put, Word chunk, Word lane, Word step) {
+template <bool counts, class Atom>
+TCA_DEVICE Packet gather_packet_of(const LlPut& put, Word chunk, Word lane, Word step) {
   Word words[Packet::words];
   TCA_UNROLL
   for (Word k = 0; k < Packet::words; ++k) {
-    const Word word = word_of(put, chunk, lane, k);
-    words[k] = word < put.word_count ? gather_word<Atom>(put, word)
-               : word == no_word     ? *in_global_memory(put.length)
-                                     : 0;
+    const Word word = word_of<counts>(put, chunk, lane, k);
+    words[k] = word < put.word_count ? gather_word<Atom>(put, word) : 0;
+    if constexpr (counts)
+      if (word == no_word) words[k] = *in_global_memory(put.length);
   }
   return Packet::of(words, step);
 }
 
-template <class Atom>
-TCA_DEVICE void scatter_packet(const LlPut& put, Word chunk, Word lane, const Packet& packet) {
+template <bool counts, class Atom>
+TCA_DEVICE void scatter_packet_of(const LlPut& put, Word chunk, Word lane, const Packet& packet) {
   TCA_UNROLL
   for (Word k = 0; k < Packet::words; ++k) {
-    const Word word = word_of(put, chunk, lane, k);
+    const Word word = word_of<counts>(put, chunk, lane, k);
     if (word < put.word_count) scatter_word<Atom>(put, word, packet.word(k));
-    if (word == no_word) *in_global_memory(put.length) = packet.word(k);
+    if constexpr (counts)
+      if (word == no_word) *in_global_memory(put.length) = packet.word(k);
   }
 }
 
+template <bool counts>
 TCA_DEVICE Packet gather_packet(const LlPut& put, Word chunk, Word lane, Word step) {
   switch (put.atom_bytes) {
     case 4:
-      return gather_packet<std::uint32_t>(put, chunk, lane, step);
+      return gather_packet_of<counts, std::uint32_t>(put, chunk, lane, step);
     case 2:
-      return gather_packet<std::uint16_t>(put, chunk, lane, step);
+      return gather_packet_of<counts, std::uint16_t>(put, chunk, lane, step);
     default:
-      return gather_packet<std::uint8_t>(put, chunk, lane, step);
+      return gather_packet_of<counts, std::uint8_t>(put, chunk, lane, step);
   }
 }
 
+template <bool counts>
 TCA_DEVICE void scatter_packet(const LlPut& put, Word chunk, Word lane, const Packet& packet) {
   switch (put.atom_bytes) {
     case 4:
-      return scatter_packet<std::uint32_t>(put, chunk, lane, packet);
+      return scatter_packet_of<counts, std::uint32_t>(put, chunk, lane, packet);
     case 2:
-      return scatter_packet<std::uint16_t>(put, chunk, lane, packet);
+      return scatter_packet_of<counts, std::uint16_t>(put, chunk, lane, packet);
     default:
-      return scatter_packet<std::uint8_t>(put, chunk, lane, packet);
+      return scatter_packet_of<counts, std::uint8_t>(put, chunk, lane, packet);
   }
 }
 
@@ -171,19 +176,21 @@ TCA_DEVICE_APART Word missing_acks(const DeviceChain& chain, Word step, Unit uni
 }
 
 // Returns the link for whose packets this lane's share of `receive_packets` would have to wait, or no_link.
-template <class Unit>
+template <bool counts = false, class Unit>
 TCA_DEVICE_APART Word missing_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.ll_in, chain.chunks_in, unit, skipped); chunks.next();) {
     LlPut& put = chunks.put;
     const Packet* const first = buffer_of(put, step) + chunks.chunk * packets_per_chunk;
-    if (put.length != nullptr) {
-      const Packet head = first->read_once();
-      if (!head.carries(step)) return put.link;
-      cut(put, head.word(0));
+    if constexpr (counts) {
+      if (put.length != nullptr) {
+        const Packet head = first->read_once();
+        if (!head.carries(step)) return put.link;
+        cut(put, head.word(0));
+      }
     }
     for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
       const Word packet = chunks.chunk * packets_per_chunk + lane;
-      if (packet < put.packet_count && is_sent(put, chunks.chunk, lane, step) &&
+      if (packet < put.packet_count && is_sent<counts>(put, chunks.chunk, lane, step) &&
           !first[lane].read_once().carries(step))
         return put.link;
     }
@@ -193,15 +200,16 @@ TCA_DEVICE_APART Word missing_packets(const DeviceChain& chain, Word step, Unit 
 
 // Fast path for small puts: the one packet that a lane owns in its unit's first chunk. Its addresses are
 // computed once; recomputing them in each step would take as long as the link does. Only units as wide as a
-// chunk have it, and only for puts whose atoms are words.
+// chunk have it, and only for puts whose atoms are words and whose length is fixed.
 class OwnPacket {
  public:
   template <class Unit>
   TCA_DEVICE OwnPacket(const Table<LlPut>& table, Word chunks, const Unit& unit) {
     Chunks<Unit> all(table, chunks, unit);
     is_all_ = unit.index() >= chunks;
-    if (unit.lanes() != packets_per_chunk || !all.next() || all.put.atom_bytes != sizeof(Word)) return;
+    if (unit.lanes() != packets_per_chunk || !all.next()) return;
     const LlPut& put = all.put;
+    if (put.atom_bytes != sizeof(Word) || put.length != nullptr) return;
     skipped_ = 1;
     is_all_ = unit.index() + unit.count() >= chunks;
     link_ = put.link;
@@ -213,17 +221,11 @@ class OwnPacket {
     stores_ = unit.lane() == own ? 1 : 0;
     packets_[0] = put.packets + first + own;
     packets_[1] = packets_[0] + buffer_pitch(put.packet_count);
-    length_ = put.length;
-    counted_ = put.length != nullptr ? 1 : 0;
-    own_ = own;
     // Words beyond the end stand for the first word of the packet, which is stored last and overwrites them.
     TCA_UNROLL
     for (Word k = 0; k < Packet::words; ++k) {
-      const Word word = word_of(put, all.chunk, own, k);
-      const bool is_there = word < put.word_count;
-      words_[k] = is_there ? atom_at<Word>(put, word) : word == no_word ? length_ : words_[0];
-      if (counted_ != 0 && word != no_word)
-        least_[k] = is_there ? word * Word{sizeof(Word)} / put.element_bytes + 1 : no_length;
+      const Word word = word_in_put(all.chunk, own, k);
+      words_[k] = word < put.word_count ? atom_at<Word>(put, word) : words_[0];
     }
   }
 
@@ -249,7 +251,7 @@ class OwnPacket {
   // Sends without asking for the acknowledgement; `missing_ack` has returned no_link on every lane.
   template <class Unit>
   TCA_DEVICE void send_now(Word step, const Unit& unit) {
-    if (skipped_ != 0) store(gather(step), length(), step, unit);
+    if (skipped_ != 0) store(gather(step), step, unit);
   }
 
   // Receives the packet if it is there. Returns the link for which it would have to wait, or no_link once the
@@ -258,9 +260,8 @@ class OwnPacket {
   TCA_DEVICE Word try_receive(Word step, const Unit& unit) {
     if (skipped_ == 0 || received_ == step) return no_link;
     const Packet packet = packet_of(step)->read_once();
-    Word come = 0;
-    if (!unit.all(is_there(packet, step, come))) return link_;
-    if (stores_ != 0) scatter(packet, come);
+    if (!unit.all(packet.carries(step))) return link_;
+    if (stores_ != 0) scatter(packet);
     received_ = step;
     return no_link;
   }
@@ -274,14 +275,12 @@ class OwnPacket {
   TCA_DEVICE bool send(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const Packet packet = gather(step);
-    const Word elements = length();
     BoundedWait waiting(limits, step);
     while (!unit.all(reached(acked_, step - 2))) {
       if (!waiting.keep_polling(link_, unit)) return false;
       acked_ = load_relaxed(ack_);
     }
-    if (elements == no_length) return false;  // on all lanes
-    store(packet, elements, step, unit);
+    store(packet, step, unit);
     return true;
   }
 
@@ -291,12 +290,11 @@ class OwnPacket {
     const Packet* from = packet_of(step);
     BoundedWait waiting(limits, step);
     Packet packet = from->read_once();
-    Word come = 0;
-    while (!unit.all(is_there(packet, step, come))) {
+    while (!unit.all(packet.carries(step))) {
       if (!waiting.keep_polling(link_, unit)) return false;
       packet = from->read_once();
     }
-    if (stores_ != 0) scatter(packet, come);
+    if (stores_ != 0) scatter(packet);
     unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its packet in a register by now; see `receive_packets`
     return true;
@@ -304,8 +302,8 @@ class OwnPacket {
 
  private:
   template <class Unit>
-  TCA_DEVICE void store(const Packet& packet, Word elements, Word step, const Unit& unit) {
-    if (stores_ != 0 && is_sent(elements, step)) next_->write(packet);
+  TCA_DEVICE void store(const Packet& packet, Word step, const Unit& unit) {
+    if (stores_ != 0) next_->write(packet);
     // The next step finds both of these here, the acknowledgement without a trip to the L2.
     acked_ = load_relaxed(ack_);
     next_ = packet_of(step + 1);
@@ -318,39 +316,15 @@ class OwnPacket {
     return Packet::of(
         {*in_global_memory(words_[0]), *in_global_memory(words_[1]), *in_global_memory(words_[2])}, step);
   }
-  TCA_DEVICE void scatter(const Packet& packet, Word come) const {
-    if (counted_ != 0) return scatter_counted(packet, come);
+  TCA_DEVICE void scatter(const Packet& packet) const {
     TCA_UNROLL
     for (Word k = Packet::words; k-- > 0;) *in_global_memory(words_[k]) = packet.word(k);
-  }
-
-  TCA_DEVICE Word length() const { return length_ == nullptr ? 0 : *in_global_memory(length_); }
-  // Whether the lane's packet is sent in a step of so many elements.
-  TCA_DEVICE bool is_sent(Word elements, Word step) const { return least_[0] <= elements || sends_all(step); }
-  // Whether the lane's packet is there, or does not come; then `come` is the length of a counted put. Both loads are
-  // under way together.
-  TCA_DEVICE bool is_there(const Packet& packet, Word step, Word& come) const {
-    if (counted_ == 0) return packet.carries(step);
-    const Packet head = (packet_of(step) - own_)->read_once();
-    come = head.word(0);
-    return head.carries(step) && (packet.carries(step) || !is_sent(come, step));
-  }
-  TCA_DEVICE void scatter_counted(const Packet& packet, Word come) const {
-    TCA_UNROLL
-    for (Word k = 0; k < Packet::words; ++k) {
-      if (least_[k] <= come) *in_global_memory(words_[k]) = packet.word(k);
-    }
   }
 
   Word* words_[Packet::words] = {};
   Packet* packets_[2] = {};  // for even steps and for odd ones
   Packet* next_ = nullptr;   // the one of the step to be sent next
   Flag stores_ = 0;
-  Word* length_ = nullptr;  // see LlPut
-  Flag counted_ = 0;
-  Word own_ = 0;  // the packet's number in its chunk
-  // The least elements of a counted put that have the words of the packet; 0 for a length, and for other puts.
-  Word least_[Packet::words] = {};
   Word* ack_ = nullptr;
   Word link_ = 0;
   Word skipped_ = 0;
@@ -361,16 +335,18 @@ class OwnPacket {
 
 // Both return false, on every lane of the unit, when one gave up. The unit's first `skipped` chunks are left
 // out.
-template <class Unit>
+template <bool counts = false, class Unit>
 TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   bool sent = true;
   for (Chunks<Unit> chunks(chain.ll_out, chain.chunks_out, unit, skipped); sent && chunks.next();) {
     LlPut& put = chunks.put;
-    if (put.length != nullptr) {
-      const Word elements = *in_global_memory(put.length);
-      sent = elements != no_length;  // the same on all lanes
-      if (!sent) break;
-      cut(put, elements);
+    if constexpr (counts) {
+      if (put.length != nullptr) {
+        const Word elements = *in_global_memory(put.length);
+        sent = elements != no_length;  // the same on all lanes
+        if (!sent) break;
+        cut(put, elements);
+      }
     }
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
@@ -379,20 +355,21 @@ TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit uni
     Word acked = load_relaxed(ack);
     for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
       if (first + lane >= put.packet_count) break;
-      const Packet packet = gather_packet(put, chunks.chunk, lane, step);
+      const Packet packet = gather_packet<counts>(put, chunks.chunk, lane, step);
       while (sent && !reached(acked, step - 2)) {
         sent = waiting.keep_polling(put.link);
         acked = load_relaxed(ack);
       }
       if (!sent) break;
-      if (is_sent(put, chunks.chunk, lane, step)) (buffer_of(put, step) + first + lane)->write(packet);
+      if (is_sent<counts>(put, chunks.chunk, lane, step))
+        (buffer_of(put, step) + first + lane)->write(packet);
     }
   }
   // Some lanes may have given up and others not; all of them meet here before any leaves.
   return unit.all(sent);
 }
 
-template <class Unit>
+template <bool counts = false, class Unit>
 TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.ll_in, chain.chunks_in, unit, skipped); chunks.next();) {
     LlPut& put = chunks.put;
@@ -410,13 +387,16 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
       if (first + lane >= put.packet_count) break;
       const Packet *const head = buffer_of(put, step) + first, *const from = head + lane;
       Packet packet = from->read_once();
-      if (put.length != nullptr) {
-        cut(put, poll(head, head->read_once()).word(0));
-        if (arrived && !is_sent(put, chunks.chunk, lane, step)) break;  // nor are those of later lanes
+      if constexpr (counts) {
+        if (put.length != nullptr) {
+          cut(put, poll(head, head->read_once()).word(0));
+          if (arrived && !is_sent<counts>(put, chunks.chunk, lane, step))
+            break;  // nor are those of later lanes
+        }
       }
       packet = poll(from, packet);
       if (!arrived) break;
-      scatter_packet(put, chunks.chunk, lane, packet);
+      scatter_packet<counts>(put, chunks.chunk, lane, packet);
     }
     if (!unit.all(arrived)) return false;
     // Every lane has its packet in a register by now: the loads cannot be overtaken by a store that the

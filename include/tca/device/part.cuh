@@ -103,10 +103,12 @@ class ChainPart {
     if (!takes_part()) return true;
     const Warp warp(group_);
     Word missing = in_.try_receive(step_, warp);
-    if (missing == no_link && !in_.is_all()) missing = missing_packets(chain_, step_, warp, in_.skipped());
+    if (missing == no_link && !in_.is_all())
+      missing = chain_.counts != 0 ? missing_packets<true>(chain_, step_, warp, in_.skipped())
+                                   : missing_packets(chain_, step_, warp, in_.skipped());
     if (missing == no_link && chain_.segments_in > 0) missing = missing_stores(chain_, step_, group_);
     if (!has_all(missing, tell)) return false;
-    good_ = group_.all(in_.is_all() || receive_packets(chain_, step_, warp, in_.skipped()));
+    good_ = group_.all(in_.is_all() || receive_chunks());
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, group_);
     return good_;
   }
@@ -180,12 +182,24 @@ class ChainPart {
     if (sends_own_packet_ == 0) send_others();
   }
   __device__ void send_others() {
-    if (!out_.is_all()) good_ = good_ && send_packets(chain_, step_, Warp(group_), out_.skipped());
-    if (chain_.segments_out > 0)
-      good_ = group_.all(good_) && send_stores(chain_, step_, group_, with_copy_engine_);
+    if (!out_.is_all()) good_ = good_ && send_chunks();
+    if (chain_.segments_out > 0) good_ = group_.all(good_) && send_segments();
+  }
+  // What knows of lengths is compiled apart.
+  __device__ bool send_chunks() {
+    return chain_.counts != 0 ? send_packets<true>(chain_, step_, Warp(group_), out_.skipped())
+                              : send_packets(chain_, step_, Warp(group_), out_.skipped());
+  }
+  __device__ bool send_segments() {
+    return chain_.counts != 0 ? send_counted_stores(chain_, step_, group_, with_copy_engine_)
+                              : send_stores(chain_, step_, group_, with_copy_engine_);
+  }
+  __device__ bool receive_chunks() {
+    return chain_.counts != 0 ? receive_packets<true>(chain_, step_, Warp(group_), in_.skipped())
+                              : receive_packets(chain_, step_, Warp(group_), in_.skipped());
   }
   __device__ void receive_others() {
-    if (!in_.is_all()) good_ = good_ && receive_packets(chain_, step_, Warp(group_), in_.skipped());
+    if (!in_.is_all()) good_ = good_ && receive_chunks();
     if (group_.lanes() > Warp::size) good_ = group_.all(good_);  // a warp alone has voted as it received
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, group_);
   }

@@ -170,8 +170,8 @@ TCA_DEVICE_APART Word missing_stores(const DeviceChain& chain, Word step, Thread
   return no_link;
 }
 
-// Both return false when they gave up.
-template <class ThreadGroup>
+// Both return false when they gave up. With `counts` there may be counted puts.
+template <bool counts = false, class ThreadGroup>
 TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup group, bool with_copy_engine) {
   if (chain.segments_out == 0) return true;
   for (Word s = group.part(); s < chain.segments_out; s += group.parts()) {
@@ -182,14 +182,15 @@ TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup gro
       return put.ready == nullptr ||
              group.all(group.lane() != 0 || await(put.ready, step, put.link, chain.limits));
     };
-    if (put.length != nullptr) {
-      const Word elements = *put.length;
-      if (elements == no_length || !send_length(put, elements, segment.number, group, may_store))
-        return false;
+    if constexpr (counts) {
+      if (put.length != nullptr) {
+        const Word elements = *put.length;
+        if (elements == no_length || !send_length(put, elements, segment.number, group, may_store))
+          return false;
+        if (put.loops.atoms <= segment.number * put.segment_atoms) continue;
+      }
     }
-    if (put.loops.atoms > segment.number * put.segment_atoms &&
-        !copy_segment(put, segment.number, group, may_store))
-      return false;
+    if (put.loops.atoms > 0 && !copy_segment(put, segment.number, group, may_store)) return false;
   }
   group.sync();
   // Each lane raises one signal: a release waits until the group's stores have arrived, for which many take
@@ -201,6 +202,13 @@ TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup gro
     store_release(segment.item.arrived + segment.number, step);  // pairs with the acquire in `receive_stores`
   }
   return true;
+}
+
+// Apart, for the sake of chains without counted puts, whose code is in line.
+template <class ThreadGroup>
+TCA_DEVICE_APART bool send_counted_stores(const DeviceChain& chain, Word step, ThreadGroup group,
+                                          bool with_copy_engine) {
+  return send_stores<true>(chain, step, group, with_copy_engine);
 }
 
 template <class ThreadGroup>

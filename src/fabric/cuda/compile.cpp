@@ -138,6 +138,11 @@ class CudaOffer final : public fabric::Offer {
     std::vector<device::Arrivals> arrivals = all_arrivals();
     chain.segments_out = count_up(stores, &device::Stores::end_segment);
     chain.segments_in = count_up(arrivals, &device::Arrivals::end_segment);
+    const auto is_counted = [](const auto& put) { return put.length != nullptr; };
+    chain.counts = std::ranges::any_of(ll_out, is_counted) || std::ranges::any_of(ll_in, is_counted) ||
+                           std::ranges::any_of(stores, is_counted)
+                       ? 1
+                       : 0;
     const auto fill = [&](auto& table, const auto& items) {
       fill_table(table, items, inbox_, compiled_->room, copier_);
     };

@@ -178,12 +178,12 @@ TEST(DeviceCounted, ByPackets) {
         for (const Word unit : {0U, 1U}) {
           const Unit mine{unit, 2};
           EXPECT_EQ(device::missing_acks(ends.out, step, mine), device::no_link);
-          ASSERT_TRUE(device::send_packets(ends.out, step, mine));
+          ASSERT_TRUE(device::send_packets<true>(ends.out, step, mine));
         }
         for (const Word unit : {0U, 1U}) {
           const Unit mine{unit, 2};
-          EXPECT_EQ(device::missing_packets(ends.in, step, mine), device::no_link);
-          ASSERT_TRUE(device::receive_packets(ends.in, step, mine));
+          EXPECT_EQ(device::missing_packets<true>(ends.in, step, mine), device::no_link);
+          ASSERT_TRUE(device::receive_packets<true>(ends.in, step, mine));
         }
         ASSERT_TRUE(ends.is_right(ends.length, step))
             << ends.length << " were sent, " << ends.come << " came";
@@ -192,48 +192,30 @@ TEST(DeviceCounted, ByPackets) {
   }
 }
 
-// Either end may have computed its addresses beforehand.
-TEST(DeviceCounted, ByOwnPackets) {
+// By units as wide as a chunk, whose lanes come one after the other, the first one last, because it acknowledges for all.
+TEST(DeviceCounted, ByLanes) {
   const Seed seed;
   std::mt19937 random(seed.value());
+  std::vector<Unit> lanes;
+  for (Word lane = device::packets_per_chunk; lane-- > 0;)
+    lanes.push_back({0, 1, lane, device::packets_per_chunk});
   for (const Put& put : puts) {
-    for (const int beforehand : {1, 2, 3}) {
-      for (const Word first : firsts) {
-        Ends ends(put, first);
-        // The first lane comes last, because it acknowledges for all.
-        std::vector<Unit> lanes;
-        for (Word lane = device::packets_per_chunk; lane-- > 0;)
-          lanes.push_back({0, 1, lane, device::packets_per_chunk});
-        std::vector<device::OwnPacket> from, to;
+    for (const Word first : firsts) {
+      Ends ends(put, first);
+      for (const Unit& lane : lanes)
+        EXPECT_EQ(device::OwnPacket(ends.out.ll_out, ends.out.chunks_out, lane).skipped(), 0U);
+      for (Word step = first; step != first + 12; ++step) {
+        SCOPED_TRACE(testing::Message() << put.capacity << " of " << put.element_bytes << " bytes, step "
+                                        << step << ", seed " << seed.value());
+        ends.fill(step);
+        ends.length = ends.random_length(random);
+        for (const Unit& lane : lanes) ASSERT_TRUE(device::send_packets<true>(ends.out, step, lane));
         for (const Unit& lane : lanes) {
-          from.emplace_back(ends.out.ll_out, ends.out.chunks_out, lane).begin_after(first - 1);
-          to.emplace_back(ends.in.ll_in, ends.in.chunks_in, lane).begin_after(first - 1);
+          EXPECT_EQ(device::missing_packets<true>(ends.in, step, lane), device::no_link);
+          ASSERT_TRUE(device::receive_packets<true>(ends.in, step, lane));
         }
-        for (Word step = first; step != first + 12; ++step) {
-          SCOPED_TRACE(testing::Message() << put.capacity << " of " << put.element_bytes << " bytes, step "
-                                          << step << ", seed " << seed.value());
-          ends.fill(step);
-          ends.length = ends.random_length(random);
-          for (std::size_t i = 0; i < lanes.size(); ++i) {
-            const bool own = (beforehand & 1) != 0;
-            if (own) {
-              ASSERT_TRUE(from[i].send(ends.out.limits, step, lanes[i]));
-            }
-            ASSERT_TRUE(device::send_packets(ends.out, step, lanes[i], own ? from[i].skipped() : 0));
-          }
-          for (std::size_t i = 0; i < lanes.size(); ++i) {
-            const bool own = (beforehand & 2) != 0;
-            if (own && step % 2 == 0) {
-              EXPECT_EQ(to[i].try_receive(step, lanes[i]), device::no_link);
-              to[i].acknowledge(step, lanes[i]);
-            } else if (own) {
-              ASSERT_TRUE(to[i].receive(ends.in.limits, step, lanes[i]));
-            }
-            ASSERT_TRUE(device::receive_packets(ends.in, step, lanes[i], own ? to[i].skipped() : 0));
-          }
-          ASSERT_TRUE(ends.is_right(ends.length, step))
-              << ends.length << " were sent, " << ends.come << " came";
-        }
+        ASSERT_TRUE(ends.is_right(ends.length, step))
+            << ends.length << " were sent, " << ends.come << " came";
       }
     }
   }
@@ -245,15 +227,15 @@ void run_both(Ends& ends, const std::vector<Word>& lengths, bool stores) {
     for (Word step = 1; step <= lengths.size(); ++step) {
       ends.fill(step);
       ends.length = lengths[step - 1];
-      if (stores ? !device::send_stores(ends.out, step, Unit{}, false)
-                 : !device::send_packets(ends.out, step, Unit{}))
+      if (stores ? !device::send_counted_stores(ends.out, step, Unit{}, false)
+                 : !device::send_packets<true>(ends.out, step, Unit{}))
         return;
     }
   });
   for (Word step = 1; step <= lengths.size(); ++step) {
     if (stores) device::post_ready(ends.in, step, Unit{}, true);
     const bool good = stores ? device::receive_stores(ends.in, step, Unit{})
-                             : device::receive_packets(ends.in, step, Unit{});
+                             : device::receive_packets<true>(ends.in, step, Unit{});
     if (!good || !ends.is_right(lengths[step - 1], step)) {
       ADD_FAILURE() << "step " << step << ": " << lengths[step - 1] << " were sent, " << ends.come << " came";
       ends.out.limits.limit_ns = 0;
@@ -308,12 +290,12 @@ TEST(DeviceCounted, RefusesALengthThatCannotBe) {
 
   Ends ends({8, 1}, 1);
   ends.length = device::no_length;
-  EXPECT_FALSE(device::send_packets(ends.out, 1, Unit{}));
-  EXPECT_NE(device::missing_packets(ends.in, 1, Unit{}), device::no_link);
+  EXPECT_FALSE(device::send_packets<true>(ends.out, 1, Unit{}));
+  EXPECT_NE(device::missing_packets<true>(ends.in, 1, Unit{}), device::no_link);
   Ends stored({16, 4}, 1);
   stored.use_stores(1);
   stored.length = device::no_length;
-  EXPECT_FALSE(device::send_stores(stored.out, 1, Unit{}, false));
+  EXPECT_FALSE(device::send_counted_stores(stored.out, 1, Unit{}, false));
 }
 
 }  // namespace
