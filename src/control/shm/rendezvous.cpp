@@ -58,7 +58,7 @@ std::vector<int> Rendezvous::take_senders(int reader) const {
 
 namespace {
 
-void raise(std::atomic<std::uint64_t>& largest, std::uint64_t to) {
+void raise_to(std::atomic<std::uint64_t>& largest, std::uint64_t to) {
   std::uint64_t now = largest.load(std::memory_order_relaxed);
   while (now < to && !largest.compare_exchange_weak(now, to, std::memory_order_relaxed)) continue;
 }
@@ -72,10 +72,10 @@ void Tally::clear() {
 }
 
 void Tally::add(std::uint64_t bytes, const control::Ballot& ballot) {
-  raise(longest, bytes);
-  raise(call, ballot.call);
-  raise(not_call, ballot.not_call);
-  for (std::size_t i = 0; i < ballot.votes.size(); ++i) raise(votes[i], ballot.votes[i]);
+  raise_to(longest, bytes);
+  raise_to(call, ballot.call);
+  raise_to(not_call, ballot.not_call);
+  for (std::size_t i = 0; i < ballot.votes.size(); ++i) raise_to(votes[i], ballot.votes[i]);
 }
 
 control::Ballot Tally::ballot() const {
