@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "fabric/cuda/kernels.hpp"
 #include "fabric/cuda/launch/launch.hpp"
@@ -9,6 +10,12 @@ namespace tca::cuda {
 
 namespace {
 
+// What kernels of chains without counted puts have in place of Lengths.
+struct NoLengths {
+  static constexpr Word come_count = 0;
+};
+
+__device__ void set(const NoLengths&, Word, Word) {}
 __device__ void set(const Lengths& lengths, Word lane, Word lanes) {
   const Word count = min(lengths.sent_count, Lengths::inlined);
   for (Word i = lane; i < count; i += lanes)
@@ -28,12 +35,16 @@ class StreamPart : public device::ChainPart<device::Block> {
   }
 
   // Takes over what the host has set, for this part: every part stores the same.
-  __device__ void set(const Lengths& lengths) const { cuda::set(lengths, group_.lane(), group_.lanes()); }
+  template <class L>
+  __device__ void set(const L& lengths) const {
+    cuda::set(lengths, group_.lane(), group_.lanes());
+  }
 
   // Called when this part is through with the step or has given it up. The host hears of a step with which
   // all parts are through, and may then start the next one at once by other means, so the step's number is
   // kept before.
-  __device__ void finish(const Lengths& lengths = {}, const Done& done = {}) {
+  template <class L = NoLengths>
+  __device__ void finish(const L& lengths = {}, const Done& done = {}) {
     keep_step();
     if (done.word == nullptr && lengths.come_count == 0) return;
     group_.sync();
@@ -47,7 +58,8 @@ class StreamPart : public device::ChainPart<device::Block> {
   }
 
   // Ends an attempt. Once the host has heard of it, nothing of the step is on its way.
-  __device__ void end_attempt(const Lengths& lengths, Word* outcome, Word reached) {
+  template <class L>
+  __device__ void end_attempt(const L& lengths, Word* outcome, Word reached) {
     group_.sync();
     if (group_.lane() != 0 || !good_) return;
     if (reached == attempt_over) land(lengths);
@@ -55,29 +67,33 @@ class StreamPart : public device::ChainPart<device::Block> {
   }
 
  private:
+  __device__ static void land(const NoLengths&) {}
   __device__ static void land(const Lengths& lengths) {
     for (Word i = 0; i < lengths.come_count; ++i)
       device::store_relaxed(lengths.landed + i, device::load_relaxed(lengths.come + i));
   }
 };
 
+template <class L>
 __global__ void __launch_bounds__(256)
-    start_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Lengths lengths) {
+    start_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths) {
   StreamPart running(chain);
   running.set(lengths);
   running.start();
   running.finish();
 }
 
-__global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain,
-                                                   const __grid_constant__ Lengths lengths, Done done) {
+template <class L>
+__global__ void __launch_bounds__(256)
+    wait_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
   StreamPart running(chain);
   running.wait();
   running.finish(lengths, done);
 }
 
-__global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain,
-                                                       const __grid_constant__ Lengths lengths, Done done) {
+template <class L>
+__global__ void __launch_bounds__(256)
+    exchange_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
   StreamPart running(chain);
   running.set(lengths);
   running.start();
@@ -86,9 +102,10 @@ __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ D
 }
 
 // No copy engine takes part in an attempt: the blocks move everything themselves.
+template <class L>
 __global__ void __launch_bounds__(256)
-    attempt_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Lengths lengths,
-                   bool sent, Word* outcome) {
+    attempt_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, bool sent,
+                   Word* outcome) {
   StreamPart running(chain, StreamPart::Copies::by_blocks);
   if (!sent) running.set(lengths);
   sent = sent || running.try_start(true);
@@ -131,20 +148,37 @@ __global__ void __launch_bounds__(512)
   BlockTeam(team).allreduce_sum(values, count);
 }
 
+// Calls launch(taken) with what a chain's kernels take: those that have no counted puts look at no lengths.
+template <class Launch>
+void with(const Lengths& lengths, const Launch& launch) {
+  if (lengths.sent_count + lengths.come_count > 0)
+    launch(lengths);
+  else
+    launch(NoLengths());
+}
+
 }  // namespace
 
 void launch_start(const DeviceChain& chain, const Lengths& lengths, Grid grid, cudaStream_t stream) {
-  launch("starting a chain", start_kernel, grid, stream, chain, lengths);
+  with(lengths, [&](const auto& taken) {
+    launch("starting a chain", start_kernel<std::decay_t<decltype(taken)>>, grid, stream, chain, taken);
+  });
 }
 
 void launch_wait(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
                  cudaStream_t stream) {
-  launch("waiting for a chain", wait_kernel, grid, stream, chain, lengths, done);
+  with(lengths, [&](const auto& taken) {
+    launch("waiting for a chain", wait_kernel<std::decay_t<decltype(taken)>>, grid, stream, chain, taken,
+           done);
+  });
 }
 
 void launch_exchange(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
                      cudaStream_t stream) {
-  launch("running a chain", exchange_kernel, grid, stream, chain, lengths, done);
+  with(lengths, [&](const auto& taken) {
+    launch("running a chain", exchange_kernel<std::decay_t<decltype(taken)>>, grid, stream, chain, taken,
+           done);
+  });
 }
 
 void launch_lengths(const Lengths& lengths, cudaStream_t stream) {
@@ -154,7 +188,9 @@ void launch_lengths(const Lengths& lengths, cudaStream_t stream) {
 
 void launch_attempt(const DeviceChain& chain, const Lengths& lengths, bool sent, Word* outcome,
                     cudaStream_t stream) {
-  attempt_kernel<<<1, 256, 0, stream>>>(chain, lengths, sent, outcome);
+  with(lengths, [&](const auto& taken) {
+    attempt_kernel<std::decay_t<decltype(taken)>><<<1, 256, 0, stream>>>(chain, taken, sent, outcome);
+  });
   check(cudaGetLastError(), "running a chain");
 }
 
@@ -177,8 +213,14 @@ void launch_allreduce_sum(const DeviceTeam& team, double* values, Word count, cu
 void load_kernels() {
   cudaFuncAttributes attributes{};
   for (const void* kernel :
-       {reinterpret_cast<const void*>(start_kernel), reinterpret_cast<const void*>(wait_kernel),
-        reinterpret_cast<const void*>(exchange_kernel), reinterpret_cast<const void*>(attempt_kernel),
+       {reinterpret_cast<const void*>(start_kernel<NoLengths>),
+        reinterpret_cast<const void*>(start_kernel<Lengths>),
+        reinterpret_cast<const void*>(wait_kernel<NoLengths>),
+        reinterpret_cast<const void*>(wait_kernel<Lengths>),
+        reinterpret_cast<const void*>(exchange_kernel<NoLengths>),
+        reinterpret_cast<const void*>(exchange_kernel<Lengths>),
+        reinterpret_cast<const void*>(attempt_kernel<NoLengths>),
+        reinterpret_cast<const void*>(attempt_kernel<Lengths>),
         reinterpret_cast<const void*>(permission_kernel), reinterpret_cast<const void*>(lengths_kernel),
         reinterpret_cast<const void*>(allreduce_sum_kernel), reinterpret_cast<const void*>(signals_kernel)}) {
     check(cudaFuncGetAttributes(&attributes, kernel),
