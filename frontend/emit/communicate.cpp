@@ -85,6 +85,20 @@ std::string Emitter::communicate(const BarrierDirective& d, const Directive& dir
          ");";
 }
 
+// An array that is a parameter is a pointer to its first row, and as long as its declaration says.
+Emitter::Memory Emitter::memory_of(const Symbol& symbol, Place place) const {
+  const std::string name = name_of(symbol);
+  Memory memory{"&" + name, "sizeof(" + name + ")", name};
+  for (std::size_t d = 0; d < symbol.dims.size(); ++d) memory.element += "[0]";
+  if (symbol.array || symbol.kind != Symbol::Kind::parameter || symbol.dims.empty()) return memory;
+  if (symbol.dims[0].empty())
+    throw Fault{place, "the parameter `" + name + "` does not say how many elements it has",
+                "declare it with its size: " + name + "[N]"};
+  memory.address = "(void*)" + name;
+  memory.bytes = "(" + text_of(symbol.dims[0]) + ") * sizeof(*" + name + ")";
+  return memory;
+}
+
 std::string Emitter::communicate(const ReductionDirective& d, const Directive& directive,
                                  const Scope& scope) {
   return reduce(d.what, on(d.on, scope, directive), d.acc, directive, scope);
@@ -98,15 +112,13 @@ std::string Emitter::reduce(const ReductionClause& clause, const std::string& on
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
     const std::string tail =
         ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
-    const std::string variable = name_of(*symbol);
-    std::string element = variable;
-    for (std::size_t i = 0; i < symbol->dims.size(); ++i) element += "[0]";
+    const Memory memory = memory_of(*symbol, name.place);
     if (symbol->array)
       text += " xacc_reduce_array(&" + symbol->array->c() + ", " +
               type_of("*(" + element_type(*symbol) + "*)0") + tail;
     else
-      text += " xacc_reduce(&" + variable + ", sizeof(" + variable + ") / sizeof(" + element + "), " +
-              type_of(element) + tail;
+      text += " xacc_reduce(" + memory.address + ", " + memory.bytes + " / sizeof(" + memory.element + "), " +
+              type_of(memory.element) + tail;
   }
   return text + " }";
 }
@@ -116,9 +128,10 @@ std::string Emitter::communicate(const BcastDirective& d, const Directive& direc
   for (const Name& name : d.variables) {
     const Symbol* symbol = scope.find(name.text);
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
+    const Memory memory = memory_of(*symbol, name.place);
     const std::string what = symbol->array
                                  ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")"
-                                 : "&" + name_of(*symbol) + ", sizeof(" + name_of(*symbol) + ")";
+                                 : memory.address + ", " + memory.bytes;
     const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
     text += " xacc_bcast(" + what + ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) +
             ", " + place_of(directive) + ");";

@@ -91,8 +91,17 @@ void Emitter::rewrite_names() {
   for (std::size_t i = 0; i + 1 < program_.tokens.size(); ++i)
     if (program_.uses[i] && program_.uses[i]->array)
       rewrite_name(i);
+    else if (is_free(i))
+      edits_.replace(token(i).begin, token(i).end, "xacc_free");
     else if (program_.uses[i] && program_.uses[i]->coarray)
       edits_.replace(token(i).begin, token(i).end, name_of(*program_.uses[i]));
+}
+
+// A call of the C library's, not a declaration or a member of that name.
+bool Emitter::is_free(std::size_t at) const {
+  const Symbol* symbol = program_.uses[at];
+  return symbol && symbol->name == "free" && symbol->kind == Symbol::Kind::function &&
+         token(symbol->token).system && !token(at).system && token(at + 1).is("(");
 }
 
 std::string Emitter::hoist(Range tokens) {

@@ -2,11 +2,27 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 namespace tca::xacc {
 namespace {
+
+// How long the world's blocking calls may take, which a wait here is made of many of. The world has checked
+// the variable.
+std::chrono::duration<double> time_limit() {
+  const char* seconds = std::getenv("OPENTCA_TIME_LIMIT");
+  if (seconds && *seconds) return std::chrono::duration<double>(std::strtod(seconds, nullptr));
+  return WorldOptions{}.time_limit;
+}
+
+std::string time_limit_text() {
+  std::ostringstream text;
+  text << time_limit().count() << " s (time limit: OPENTCA_TIME_LIMIT)";
+  return text.str();
+}
 
 // Slots of notices. Posts of a program have those from `posts` on, so that tags seldom share one.
 enum Slot : int { meeting, pair, request, reply, posts };
@@ -219,8 +235,8 @@ void Images::post(int rank, std::int64_t tag) {
 
 void Images::wait_post(const std::vector<int>& ranks, std::optional<std::int64_t> tag) {
   if (tag && ranks.size() == 1) return wait({ranks[0], slot_of(*tag), static_cast<std::uint32_t>(*tag)});
-  const auto begin = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+  const auto end = std::chrono::steady_clock::now() + time_limit();
+  while (std::chrono::steady_clock::now() < end) {
     for (const int rank : ranks) {
       if (tag && notices_.test({rank, slot_of(*tag), static_cast<std::uint32_t>(*tag)})) return;
       for (int slot = posts; !tag && slot < notice_slots; ++slot)
@@ -229,19 +245,20 @@ void Images::wait_post(const std::vector<int>& ranks, std::optional<std::int64_t
     answer_all();
     world_.progress();
   }
-  refuse("nobody has posted within 30 s");
+  refuse("nobody has posted within " + time_limit_text());
 }
 
 void Images::wait(const Notice& notice) {
   if (coarrays_.empty()) return notices_.wait(notice);
   // A slice is short against what a get takes, and long against a look at all images' requests.
-  const auto begin = std::chrono::steady_clock::now();
+  const auto end = std::chrono::steady_clock::now() + time_limit();
   do {
     answer_all();
     if (notices_.wait_for(notice, std::chrono::microseconds(20))) return;
-  } while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  } while (std::chrono::steady_clock::now() < end);
   refuse("rank " + std::to_string(notice.source) +
-         " has neither answered nor come within 30 s: an image answers whenever it waits for others");
+         " has neither answered nor come within " + time_limit_text() +
+         "; an image answers whenever it waits for others");
 }
 
 void Images::answer_all() {

@@ -78,8 +78,15 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   options.corners = !orthogonal;
   options.exchange = widths.exchange;
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
-    interior.push_back(layout.owned(d, layout.on->nodes->at).size());
-    options.width.push_back({layout.dims[d].align.shadow_low, layout.dims[d].align.shadow_high});
+    // Ghosts of dimensions that are not exchanged go along, so that one dimension after the other makes the
+    // corners as well.
+    const auto& [low, high] = widths.exchange[d];
+    const bool along = !orthogonal && low == 0 && high == 0;
+    const int* at_node = layout.on->nodes->at;
+    interior.push_back(along ? layout.extent(d, at_node) : layout.owned(d, at_node).size());
+    options.width.push_back(
+        along ? GhostWidth{0, 0}
+              : GhostWidth{layout.dims[d].align.shadow_low, layout.dims[d].align.shadow_high});
   }
   for (std::size_t d = layout.dims.size(); d < arrangement.shape.size(); ++d) {
     interior.push_back(1);

@@ -101,6 +101,8 @@ void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int 
                      const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
+/// What the program's `free` is: memory of xmp_malloc goes back to the runtime, any other to the C library.
+void xacc_free(void* memory);
 
 /// Which nodes a directive means. Made by the calls below; subscripts are base, extent and step of each
 /// dimension.
