@@ -63,6 +63,9 @@ class Emitter {
   struct Memory {
     std::string address, bytes, element;
   };
+  std::string local_section(const Ref& ref, const Scope& scope) const;
+  std::string reduce_with_places(const ReductionClause& clause, std::size_t variable, const Symbol& symbol,
+                                 const std::string& on, const Directive& directive, const Scope& scope);
   Memory memory_of(const Symbol& symbol, Place place) const;
   std::string reduce(const ReductionClause& clause, const std::string& on, bool acc,
                      const Directive& directive, const Scope& scope);
@@ -150,6 +153,7 @@ class Emitter {
   void rewrite_names();
   void rewrite_name(std::size_t token);
   void rewrite_subscripts(std::size_t token);
+  void check_order(std::size_t at, const Array& array) const;
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
   bool is_free(std::size_t token) const;

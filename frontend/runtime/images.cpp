@@ -30,51 +30,12 @@ constexpr std::int64_t post_slots = notice_slots - posts;
 
 int slot_of(std::int64_t tag) { return posts + static_cast<int>(tag % post_slots); }
 
-// The steps of a box that lies row by row.
-Steps dense(const Box& box) {
-  Steps steps{0, std::vector<std::int64_t>(box.size())};
-  std::int64_t pitch = 1;
-  for (std::size_t d = box.size(); d-- > 0;) {
-    steps.pitch[d] = pitch;
-    pitch *= box[d].size();
-  }
-  return steps;
-}
-
-Box whole(const Side& side) {
-  Box box;
-  for (const std::int64_t count : side.counts()) box.push_back({0, count});
-  if (box.empty()) box.push_back({0, 1});
-  return box;
-}
-
-// Where this rank has a side, from its first element on.
-std::byte* memory_of(const Side& side) {
-  const xacc_section& section = side.section();
-  return static_cast<std::byte*>(section.array ? section.array->base : section.memory);
-}
-
 void check_shapes(const Side& to, const Side& from) {
   if (to.counts() != from.counts() && !from.counts().empty())
     refuse("the sides differ: " + to.shape() + " = " + from.shape());
   if (to.section().element_bytes != from.section().element_bytes)
     refuse("elements of " + std::to_string(to.section().element_bytes) + " and " +
            std::to_string(from.section().element_bytes) + " bytes, which are not converted");
-}
-
-// Copies a side's elements, or its only one over and over.
-void spread(std::byte* into, const Side& to, const std::byte* values, bool one, int me) {
-  const Box box = whole(to);
-  Steps from = dense(box);
-  if (one) std::fill(from.pitch.begin(), from.pitch.end(), 0);
-  copy(into, to.steps(box, me), values, from, box, to.section().element_bytes);
-}
-
-std::vector<std::byte> gather(const Side& from, int me) {
-  const Box box = whole(from);
-  std::vector<std::byte> values(static_cast<std::size_t>(volume(box)) * from.section().element_bytes);
-  copy(values.data(), dense(box), memory_of(from), from.steps(box, me), box, from.section().element_bytes);
-  return values;
 }
 
 }  // namespace

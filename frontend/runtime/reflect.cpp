@@ -66,6 +66,11 @@ Arrangement arrange(const xacc_layout& layout) {
   return a;
 }
 
+// An array's memory as its nodes have it, to be kept until the exchange is committed.
+raw::Window window_in(const Group& group, const Storage& storage) {
+  return group.world == storage.group->world ? storage.window : group.world->view(storage.window);
+}
+
 std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal,
                                 const xacc_place& at) {
   const Arrangement arrangement = arrange(layout);
@@ -96,8 +101,8 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   }
   const Grid grid(static_cast<int>(arrangement.ranks.size()), arrangement.shape, periodic);
   auto halo = std::make_unique<Halo>(*group.world, layout.name, grid, interior, options);
-  const raw::Window& window = layout.storage->window;
-  halo->add(group.world == layout.storage->group->world ? window : group.world->view(window));
+  const raw::Window window = window_in(group, *layout.storage);
+  halo->add(window);
   halo->commit();
   Runtime& runtime = Runtime::get();
   if (runtime.explain && runtime.world().rank() == 0)
@@ -143,9 +148,8 @@ Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_pl
   if (slot) return slot.get();
   const Group& group = Runtime::get().group(arrange(layout).ranks);
   slot = std::make_unique<Fold>(*group.world, layout.name + " back", *halo);
-  const raw::Window& window = layout.storage->window;
-  slot->add(group.world == layout.storage->group->world ? window : group.world->view(window),
-            data_type(type));
+  const raw::Window window = window_in(group, *layout.storage);
+  slot->add(window, data_type(type));
   slot->commit();
   return slot.get();
 }
