@@ -15,9 +15,9 @@ std::string type_of(const std::string& value) {
 
 std::string operation_of(const ReductionClause& clause) {
   static const std::map<std::string, std::string> names{
-      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
-      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
-      {"&&", "XACC_AND"},  {"||", "XACC_OR"},     {"firstmax", "XACC_MAX"},  {"lastmax", "XACC_MAX"},
+      {"+", "XACC_SUM"},        {"-", "XACC_SUM"},      {"*", "XACC_PRODUCT"},    {"max", "XACC_MAX"},
+      {"min", "XACC_MIN"},      {"&", "XACC_BIT_AND"},  {"|", "XACC_BIT_OR"},     {"^", "XACC_BIT_XOR"},
+      {"&&", "XACC_AND"},       {"||", "XACC_OR"},      {"firstmax", "XACC_MAX"}, {"lastmax", "XACC_MAX"},
       {"firstmin", "XACC_MIN"}, {"lastmin", "XACC_MIN"}};
   return names.at(clause.operation);
 }
@@ -95,14 +95,15 @@ std::string Emitter::reduce_with_places(const ReductionClause& clause, std::size
   const std::string operation = operation_of(clause);
   const Name& name = clause.variables[variable];
   if (operation != "XACC_MAX" && operation != "XACC_MIN")
-    throw Fault{name.place, "`" + clause.operation + "` has no place: only max and min and the like have one"};
+    throw Fault{name.place,
+                "`" + clause.operation + "` has no place: only max and min and the like have one"};
   if (symbol.array || !symbol.dims.empty())
     throw Fault{name.place, "`" + name.text + "` is an array, whose elements have no place together"};
   const std::vector<Ref>& places = clause.locations[variable];
   std::string sections;
   for (const Ref& place : places) sections += (sections.empty() ? "" : ", ") + local_section(place, scope);
-  return " xacc_reduce_place(&" + name_of(symbol) + ", " + type_of(name_of(symbol)) + ", " + operation + ", " +
-         choice_of(clause) + ", (const xacc_section* const[]){" + sections + "}, " +
+  return " xacc_reduce_place(&" + name_of(symbol) + ", " + type_of(name_of(symbol)) + ", " + operation +
+         ", " + choice_of(clause) + ", (const xacc_section* const[]){" + sections + "}, " +
          std::to_string(places.size()) + ", " + on + ", " + place_of(directive) + ");";
 }
 

@@ -1,8 +1,8 @@
 // What the nodes of a directive do together: tasks, barriers, reductions, broadcasts.
+#include "runtime/collectives.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "runtime/collectives.hpp"
 
 namespace tca::xacc {
 

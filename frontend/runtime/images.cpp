@@ -217,9 +217,8 @@ void Images::wait(const Notice& notice) {
     answer_all();
     if (notices_.wait_for(notice, std::chrono::microseconds(20))) return;
   } while (std::chrono::steady_clock::now() < end);
-  refuse("rank " + std::to_string(notice.source) +
-         " has neither answered nor come within " + time_limit_text() +
-         "; an image answers whenever it waits for others");
+  refuse("rank " + std::to_string(notice.source) + " has neither answered nor come within " +
+         time_limit_text() + "; an image answers whenever it waits for others");
 }
 
 void Images::answer_all() {

@@ -403,10 +403,10 @@ int main(void) {
   xmp_sync_all(NULL);
   EXPECT(one:[0] == 5 * n);
   xmp_sync_all(NULL);
-  xmp_atomic_define(a[1][1]:[right], me);
+  xmp_atomic_define(a[1][1]:[right], xmpc_this_image());
   xmp_sync_all(NULL);
   xmp_atomic_ref(&got[0], a[1][1]:[right]);
-  EXPECT(a[1][1] == left && got[0] == me);
+  EXPECT(a[1][1] == left && got[0] == xmpc_this_image());
   finish();
 }
 """, 1, 2, 4)  # fmt: skip
