@@ -15,14 +15,17 @@ std::string type_of(const std::string& value) {
 
 std::string operation_of(const ReductionClause& clause) {
   static const std::map<std::string, std::string> names{
-      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
-      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
-      {"&&", "XACC_AND"},  {"||", "XACC_OR"}};
-  const auto at = names.find(clause.operation);
-  if (at == names.end())
-    throw Fault{clause.place, "the reduction `" + clause.operation + "` is not translated yet",
-                "reduce with max or min, and find the place in a loop"};
-  return at->second;
+      {"+", "XACC_SUM"},        {"-", "XACC_SUM"},      {"*", "XACC_PRODUCT"},    {"max", "XACC_MAX"},
+      {"min", "XACC_MIN"},      {"&", "XACC_BIT_AND"},  {"|", "XACC_BIT_OR"},     {"^", "XACC_BIT_XOR"},
+      {"&&", "XACC_AND"},       {"||", "XACC_OR"},      {"firstmax", "XACC_MAX"}, {"lastmax", "XACC_MAX"},
+      {"firstmin", "XACC_MIN"}, {"lastmin", "XACC_MIN"}};
+  return names.at(clause.operation);
+}
+
+// Of several nodes that have the greatest or the least value, the one that counts.
+std::string choice_of(const ReductionClause& clause) {
+  if (clause.operation.starts_with("first")) return "XACC_FIRST_PLACE";
+  return clause.operation.starts_with("last") ? "XACC_LAST_PLACE" : "XACC_FIRST_NODE";
 }
 
 std::string flags_of(bool acc, bool orthogonal = false) {
@@ -85,6 +88,66 @@ std::string Emitter::communicate(const BarrierDirective& d, const Directive& dir
          ");";
 }
 
+// The greatest or the least value, and what the node that has it says about its place.
+std::string Emitter::reduce_with_places(const ReductionClause& clause, std::size_t variable,
+                                        const Symbol& symbol, const std::string& on,
+                                        const Directive& directive, const Scope& scope) {
+  const std::string operation = operation_of(clause);
+  const Name& name = clause.variables[variable];
+  if (operation != "XACC_MAX" && operation != "XACC_MIN")
+    throw Fault{name.place,
+                "`" + clause.operation + "` has no place: only max and min and the like have one"};
+  if (symbol.array || !symbol.dims.empty())
+    throw Fault{name.place, "`" + name.text + "` is an array, whose elements have no place together"};
+  const std::vector<Ref>& places = clause.locations[variable];
+  std::string sections;
+  for (const Ref& place : places) sections += (sections.empty() ? "" : ", ") + local_section(place, scope);
+  return " xacc_reduce_place(&" + name_of(symbol) + ", " + type_of(name_of(symbol)) + ", " + operation +
+         ", " + choice_of(clause) + ", (const xacc_section* const[]){" + sections + "}, " +
+         std::to_string(places.size()) + ", " + on + ", " + place_of(directive) + ");";
+}
+
+// A variable, an array or a section of one that every rank has by itself.
+std::string Emitter::local_section(const Ref& ref, const Scope& scope) const {
+  const Symbol* symbol = scope.find(ref.name.text);
+  if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
+  if (symbol->array)
+    throw Fault{ref.name.place, "`" + ref.name.text + "` is distributed, and sections of it are for gmove"};
+  const std::size_t rank = symbol->dims.size();
+  if (!ref.subscripts.empty() && ref.subscripts.size() != rank)
+    throw Fault{ref.name.place, "`" + ref.name.text + "` has " + std::to_string(rank) + " dimensions, and " +
+                                    std::to_string(ref.subscripts.size()) + " subscripts are given"};
+  std::string extents, bases, counts, steps;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Subscript s = ref.subscripts.empty() ? Subscript{Subscript::Kind::range} : ref.subscripts[d];
+    const std::string comma = d ? ", " : "", rest = comma + "xacc_rest";
+    extents += comma + "(" + text_of(symbol->dims[d]) + ")";
+    bases += s.base ? comma + "(" + s.base.text + ")" : rest;
+    counts += s.kind == Subscript::Kind::index ? comma + "1"
+              : s.extent                       ? comma + "(" + s.extent.text + ")"
+                                               : rest;
+    steps += comma + (s.step ? "(" + s.step.text + ")" : "1");
+  }
+  if (rank == 0) extents = bases = counts = steps = "0";
+  const Memory memory = memory_of(*symbol, ref.name.place);
+  return "&(const xacc_section){0, (void*)" + memory.address + ", sizeof(" + memory.element + "), " +
+         std::to_string(rank) + ", {" + extents + "}, {" + bases + "}, {" + counts + "}, {" + steps + "}}";
+}
+
+// An array that is a parameter is a pointer to its first row, and as long as its declaration says.
+Emitter::Memory Emitter::memory_of(const Symbol& symbol, Place place) const {
+  const std::string name = name_of(symbol);
+  Memory memory{"&" + name, "sizeof(" + name + ")", name};
+  for (std::size_t d = 0; d < symbol.dims.size(); ++d) memory.element += "[0]";
+  if (symbol.array || symbol.kind != Symbol::Kind::parameter || symbol.dims.empty()) return memory;
+  if (symbol.dims[0].empty())
+    throw Fault{place, "the parameter `" + name + "` does not say how many elements it has",
+                "declare it with its size: " + name + "[N]"};
+  memory.address = "(void*)" + name;
+  memory.bytes = "(" + text_of(symbol.dims[0]) + ") * sizeof(*" + name + ")";
+  return memory;
+}
+
 std::string Emitter::communicate(const ReductionDirective& d, const Directive& directive,
                                  const Scope& scope) {
   return reduce(d.what, on(d.on, scope, directive), d.acc, directive, scope);
@@ -93,35 +156,45 @@ std::string Emitter::communicate(const ReductionDirective& d, const Directive& d
 std::string Emitter::reduce(const ReductionClause& clause, const std::string& on, bool acc,
                             const Directive& directive, const Scope& scope) {
   std::string text = "{";
-  for (const Name& name : clause.variables) {
+  for (std::size_t v = 0; v < clause.variables.size(); ++v) {
+    const Name& name = clause.variables[v];
     const Symbol* symbol = scope.find(name.text);
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
+    if (!clause.locations[v].empty()) {
+      text += reduce_with_places(clause, v, *symbol, on, directive, scope);
+      continue;
+    }
     const std::string tail =
         ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
-    const std::string variable = name_of(*symbol);
-    std::string element = variable;
-    for (std::size_t i = 0; i < symbol->dims.size(); ++i) element += "[0]";
+    const Memory memory = memory_of(*symbol, name.place);
     if (symbol->array)
       text += " xacc_reduce_array(&" + symbol->array->c() + ", " +
               type_of("*(" + element_type(*symbol) + "*)0") + tail;
     else
-      text += " xacc_reduce(&" + variable + ", sizeof(" + variable + ") / sizeof(" + element + "), " +
-              type_of(element) + tail;
+      text += " xacc_reduce(" + memory.address + ", " + memory.bytes + " / sizeof(" + memory.element + "), " +
+              type_of(memory.element) + tail;
   }
   return text + " }";
 }
 
 std::string Emitter::communicate(const BcastDirective& d, const Directive& directive, const Scope& scope) {
   std::string text = "{";
-  for (const Name& name : d.variables) {
+  for (const Ref& variable : d.variables) {
+    const Name& name = variable.name;
     const Symbol* symbol = scope.find(name.text);
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
+    const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
+    const std::string tail = ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " +
+                             place_of(directive) + ");";
+    if (!variable.subscripts.empty()) {
+      text += " xacc_bcast_section(" + local_section(variable, scope) + tail;
+      continue;
+    }
+    const Memory memory = memory_of(*symbol, name.place);
     const std::string what = symbol->array
                                  ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")"
-                                 : "&" + name_of(*symbol) + ", sizeof(" + name_of(*symbol) + ")";
-    const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
-    text += " xacc_bcast(" + what + ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) +
-            ", " + place_of(directive) + ");";
+                                 : memory.address + ", " + memory.bytes;
+    text += " xacc_bcast(" + what + tail;
   }
   return text + " }";
 }

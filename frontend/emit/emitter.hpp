@@ -60,6 +60,13 @@ class Emitter {
   std::string communicate(const ReductionDirective& d, const Directive& directive, const Scope& scope);
   std::string communicate(const BcastDirective& d, const Directive& directive, const Scope& scope);
   std::string communicate(const WaitAsyncDirective& d, const Directive& directive, const Scope& scope);
+  struct Memory {
+    std::string address, bytes, element;
+  };
+  std::string local_section(const Ref& ref, const Scope& scope) const;
+  std::string reduce_with_places(const ReductionClause& clause, std::size_t variable, const Symbol& symbol,
+                                 const std::string& on, const Directive& directive, const Scope& scope);
+  Memory memory_of(const Symbol& symbol, Place place) const;
   std::string reduce(const ReductionClause& clause, const std::string& on, bool acc,
                      const Directive& directive, const Scope& scope);
   std::string subscripts(const Ref& ref, bool of_nodes) const;
@@ -106,7 +113,8 @@ class Emitter {
   std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
   void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips,
                   std::set<std::string>& seen);
-  void count_locally(Range tokens, const std::map<std::string, Clip>& clips);
+  std::set<std::string> loop_variables(Range tokens) const;
+  void count_locally(Range tokens, const std::set<std::string>& indices);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
   std::string hoist(Range tokens);
@@ -145,8 +153,10 @@ class Emitter {
   void rewrite_names();
   void rewrite_name(std::size_t token);
   void rewrite_subscripts(std::size_t token);
+  void check_order(std::size_t at, const Array& array) const;
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
+  bool is_free(std::size_t token) const;
   std::string element_type(const Symbol& symbol) const;
   std::string pointer_type(const Array& array, const std::string& declarator) const;
 
@@ -172,6 +182,7 @@ class Emitter {
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
   std::set<std::string> resident_;  // in the data regions around
   int compute_depth_ = 0;           // compute regions around
+  bool inside_loop_ = false;        // whether a loop around is shared out among ranks
   bool shared_out_ = false;         // whether a loop around is one of OpenMP's
   int next_ = 1;
 };

@@ -52,7 +52,11 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }
   open += hoist(s.tokens);
-  if (!found.empty() && choices_.local_indices) count_locally(s.tokens, found);
+  if (!found.empty() && choices_.local_indices && !inside_loop_) {
+    std::set<std::string> indices = loop_variables(s.tokens);
+    for (const auto& [index, clip] : found) indices.insert(index);
+    count_locally(s.tokens, indices);
+  }
   std::set<std::string> seen;
   if (!found.empty()) clip_loops(s, found, seen);
   for (const auto& [index, clip] : found)
@@ -65,11 +69,13 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
   if (!openmp_line.empty())
     open += "\n" + openmp_line + "\n# " + std::to_string(last.line + 1) + " " + quoted(last.file);
   replace_pragma(pragmas.back(), open);
-  const bool shared_before = shared_out_;
+  const bool shared_before = shared_out_, inside_before = inside_loop_;
+  inside_loop_ = inside_loop_ || !found.empty();
   compute_depth_ += compute ? 1 : 0;
   shared_out_ = shared_out_ || openmp_line.find("parallel") != openmp_line.npos;
   for (const auto& child : s.children) statement(*child);
   shared_out_ = shared_before;
+  inside_loop_ = inside_before;
   compute_depth_ -= compute ? 1 : 0;
   edits_.insert(token(s.tokens.last - 1).end, closing + " }");
 }
@@ -183,8 +189,23 @@ Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
   return h;
 }
 
-// A subscript of a distributed dimension that has none of the loop's variables counts from this rank's part.
-void Emitter::count_locally(Range tokens, const std::map<std::string, Clip>& clips) {
+// The variables of the loops within a range that directives share out.
+std::set<std::string> Emitter::loop_variables(Range tokens) const {
+  std::set<std::string> indices;
+  for (std::size_t i = tokens.first; i < tokens.last; ++i) {
+    if (token(i).kind != TokenKind::pragma) continue;
+    const auto& directive = program_.directives[static_cast<std::size_t>(token(i).pragma)];
+    const auto* loop = directive ? std::get_if<LoopDirective>(&directive->body) : nullptr;
+    if (!loop) continue;
+    for (const Subscript& s : loop->on.subscripts)
+      if (s.kind == Subscript::Kind::index) indices.insert(split_index(s.base.text).first);
+  }
+  return indices;
+}
+
+// A subscript of a distributed dimension that has none of the variables of loops that are shared out, of this
+// one or of those within it, counts from this rank's part.
+void Emitter::count_locally(Range tokens, const std::set<std::string>& indices) {
   for (std::size_t i = tokens.first; i < tokens.last; ++i) {
     const Symbol* symbol = program_.uses[i];
     if (!symbol || !symbol->array || !hoisted(i, symbol)) continue;
@@ -196,7 +217,7 @@ void Emitter::count_locally(Range tokens, const std::map<std::string, Clip>& cli
       for (int depth = 1; at < tokens.last; ++at) {
         depth += token(at).is("[") ? 1 : token(at).is("]") ? -1 : 0;
         if (depth == 0) break;
-        counts = counts || clips.contains(std::string(token(at).text));
+        counts = counts || indices.contains(std::string(token(at).text));
       }
       const int t = array.template_dims[d];
       if (counts || t < 0 || array.with->cyclic(t) ||

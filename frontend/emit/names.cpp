@@ -68,21 +68,36 @@ void Emitter::rewrite_name(std::size_t at) {
   }
 }
 
+// A directive within a function is executed where it stands.
+void Emitter::check_order(std::size_t at, const Array& array) const {
+  const std::size_t made = program_.pragma_tokens[static_cast<std::size_t>(array.last_pragma)];
+  for (const Function& f : program_.functions) {
+    const Range body = f.body->tokens;
+    if (body.first <= at && at < made && made < body.last)
+      throw Fault{program_.place(at),
+                  "`" + std::string(array.symbol->name) + "` is distributed in line " +
+                      std::to_string(token(made).line) + ", behind this",
+                  "move its directives in front of this, or out of the function"};
+  }
+}
+
 void Emitter::rewrite_descriptor(std::size_t at, const Scope& scope) {
   if (!token(at + 1).is("(") || !token(at + 3).is(")")) return;
   const std::string name(token(at + 2).text);
   const Symbol* symbol = program_.uses[at + 2];
   std::string object;
-  if (symbol && symbol->array)
+  if (symbol && symbol->array) {
+    check_order(at, *symbol->array);
     object = symbol->array->c();
-  else if (const Nodes* nodes = try_nodes(scope, name))
+  } else if (const Nodes* nodes = try_nodes(scope, name)) {
     object = nodes->c();
-  else if (const Template* t = try_template(scope, name))
+  } else if (const Template* t = try_template(scope, name)) {
     object = t->c();
-  else
+  } else {
     throw Fault{program_.place(at),
                 "xmp_desc_of: `" + name + "` is no distributed array, no nodes and no template",
                 "declare it with a directive in front of this"};
+  }
   edits_.replace(token(at).begin, token(at + 3).end, "((void*)&" + object + ")");
 }
 
@@ -91,8 +106,17 @@ void Emitter::rewrite_names() {
   for (std::size_t i = 0; i + 1 < program_.tokens.size(); ++i)
     if (program_.uses[i] && program_.uses[i]->array)
       rewrite_name(i);
+    else if (is_free(i))
+      edits_.replace(token(i).begin, token(i).end, "xacc_free");
     else if (program_.uses[i] && program_.uses[i]->coarray)
       edits_.replace(token(i).begin, token(i).end, name_of(*program_.uses[i]));
+}
+
+// A call of the C library's, not a declaration or a member of that name.
+bool Emitter::is_free(std::size_t at) const {
+  const Symbol* symbol = program_.uses[at];
+  return symbol && symbol->name == "free" && symbol->kind == Symbol::Kind::function &&
+         token(symbol->token).system && !token(at).system && token(at + 1).is("(");
 }
 
 std::string Emitter::hoist(Range tokens) {

@@ -46,12 +46,10 @@ std::string Emitter::section(Range tokens, Place from, const std::string& role) 
     steps += comma + part_of(s, 2, "1");
   }
   if (rank == 0) extents = bases = counts = steps = "0";
-  const std::string name = name_of(*symbol);
-  std::string element = name;
-  for (std::size_t d = 0; d < rank; ++d) element += "[0]";
+  const Memory memory = memory_of(*symbol, place);
   const std::string what = symbol->array
                                ? "&" + symbol->array->c() + ", 0, sizeof(" + element_type(*symbol) + ")"
-                               : "0, (void*)&" + name + ", sizeof(" + element + ")";
+                               : "0, (void*)" + memory.address + ", sizeof(" + memory.element + ")";
   return "&(const xacc_section){" + what + ", " + std::to_string(rank) + ", {" + extents + "}, {" + bases +
          "}, {" + counts + "}, {" + steps + "}}";
 }

@@ -69,7 +69,7 @@ struct Width {
 struct ReductionClause {
   std::string operation;
   std::vector<Name> variables;
-  std::vector<Name> locations = {};  // of firstmax and the like, /a, b/
+  std::vector<std::vector<Ref>> locations = {};  // of each variable: what goes with it, /a, b[0:n]/
   Place place = {};
 };
 
@@ -154,7 +154,7 @@ struct ReductionDirective {
   Expr async = {};
 };
 struct BcastDirective {
-  std::vector<Name> variables;
+  std::vector<Ref> variables;
   std::optional<Ref> from = {};
   std::optional<Ref> on = {};
   bool acc = false;

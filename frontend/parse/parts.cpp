@@ -142,8 +142,10 @@ ReductionClause parse_reduction(Cursor& at) {
   at.expect(":");
   do {
     clause.variables.push_back(at.name("a variable"));
+    clause.locations.emplace_back();
     if (!at.accept("/")) continue;
-    for (const Name& name : parse_names(at, "a variable for the location")) clause.locations.push_back(name);
+    do clause.locations.back().push_back(parse_ref(at, "a variable for the location"));
+    while (at.accept(","));
     at.expect("/");
   } while (at.accept(","));
   return clause;

@@ -122,7 +122,10 @@ DirectiveBody parse_reduction_directive(Cursor& at) {
 
 DirectiveBody parse_bcast(Cursor& at) {
   BcastDirective d;
-  d.variables = parse_names_in_brackets(at, "a variable");
+  at.expect("(");
+  do d.variables.push_back(parse_ref(at, "a variable"));
+  while (at.accept(","));
+  at.expect(")");
   parse_clauses(at, [&] {
     return accept_ref(at, "from", d.from) || accept_ref(at, "on", d.on) || accept_flag(at, "acc", d.acc) ||
            accept_async(at, d.async);

@@ -1,6 +1,7 @@
 // Distributed arrays: where their elements are, and their memory.
 #include <algorithm>
 #include <cstdarg>
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime/runtime.hpp"
@@ -154,6 +155,14 @@ void* xmp_malloc(void* descriptor, ...) {
     find_memory(*a);
   });
   return a->base;
+}
+
+void xacc_free(void* memory) {
+  Storage* storage = Runtime::started() ? Runtime::get().storage_at(memory) : nullptr;
+  if (storage)
+    storage->used = false;
+  else
+    std::free(memory);
 }
 
 size_t xacc_bytes(const xacc_array* a) {

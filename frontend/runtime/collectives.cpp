@@ -1,11 +1,10 @@
 // What the nodes of a directive do together: tasks, barriers, reductions, broadcasts.
+#include "runtime/collectives.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/runtime.hpp"
-
 namespace tca::xacc {
-namespace {
 
 Group* group_of(const xacc_on& on) {
   Runtime& runtime = Runtime::get();
@@ -14,6 +13,8 @@ Group* group_of(const xacc_on& on) {
   runtime.meet(ranks);
   return &runtime.group(ranks);
 }
+
+namespace {
 
 struct Type {
   DataType type;
@@ -93,6 +94,10 @@ raw::Collective& cached(Group& group, const std::string& key, const raw::Request
   return group.collectives.emplace(key, raw::Collective(*group.world, request)).first->second;
 }
 
+}  // namespace
+
+std::size_t bytes_of(int type) { return type_of(type).bytes; }
+
 void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
   if (group.ranks.size() == 1 || count == 0) return;
   const Type t = type_of(type);
@@ -133,8 +138,6 @@ int root_of(const xacc_on* from, const Group& group) {
     refuse("bcast: rank " + std::to_string(ranks[0]) + " of `from` is none of those that it goes to");
   return static_cast<int>(at - group.ranks.begin());
 }
-
-}  // namespace
 
 DataType data_type(int type) { return type_of(type).type; }
 

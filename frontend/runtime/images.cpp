@@ -2,11 +2,27 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 namespace tca::xacc {
 namespace {
+
+// How long the world's blocking calls may take, which a wait here is made of many of. The world has checked
+// the variable.
+std::chrono::duration<double> time_limit() {
+  const char* seconds = std::getenv("OPENTCA_TIME_LIMIT");
+  if (seconds && *seconds) return std::chrono::duration<double>(std::strtod(seconds, nullptr));
+  return WorldOptions{}.time_limit;
+}
+
+std::string time_limit_text() {
+  std::ostringstream text;
+  text << time_limit().count() << " s (time limit: OPENTCA_TIME_LIMIT)";
+  return text.str();
+}
 
 // Slots of notices. Posts of a program have those from `posts` on, so that tags seldom share one.
 enum Slot : int { meeting, pair, request, reply, posts };
@@ -14,51 +30,12 @@ constexpr std::int64_t post_slots = notice_slots - posts;
 
 int slot_of(std::int64_t tag) { return posts + static_cast<int>(tag % post_slots); }
 
-// The steps of a box that lies row by row.
-Steps dense(const Box& box) {
-  Steps steps{0, std::vector<std::int64_t>(box.size())};
-  std::int64_t pitch = 1;
-  for (std::size_t d = box.size(); d-- > 0;) {
-    steps.pitch[d] = pitch;
-    pitch *= box[d].size();
-  }
-  return steps;
-}
-
-Box whole(const Side& side) {
-  Box box;
-  for (const std::int64_t count : side.counts()) box.push_back({0, count});
-  if (box.empty()) box.push_back({0, 1});
-  return box;
-}
-
-// Where this rank has a side, from its first element on.
-std::byte* memory_of(const Side& side) {
-  const xacc_section& section = side.section();
-  return static_cast<std::byte*>(section.array ? section.array->base : section.memory);
-}
-
 void check_shapes(const Side& to, const Side& from) {
   if (to.counts() != from.counts() && !from.counts().empty())
     refuse("the sides differ: " + to.shape() + " = " + from.shape());
   if (to.section().element_bytes != from.section().element_bytes)
     refuse("elements of " + std::to_string(to.section().element_bytes) + " and " +
            std::to_string(from.section().element_bytes) + " bytes, which are not converted");
-}
-
-// Copies a side's elements, or its only one over and over.
-void spread(std::byte* into, const Side& to, const std::byte* values, bool one, int me) {
-  const Box box = whole(to);
-  Steps from = dense(box);
-  if (one) std::fill(from.pitch.begin(), from.pitch.end(), 0);
-  copy(into, to.steps(box, me), values, from, box, to.section().element_bytes);
-}
-
-std::vector<std::byte> gather(const Side& from, int me) {
-  const Box box = whole(from);
-  std::vector<std::byte> values(static_cast<std::size_t>(volume(box)) * from.section().element_bytes);
-  copy(values.data(), dense(box), memory_of(from), from.steps(box, me), box, from.section().element_bytes);
-  return values;
 }
 
 }  // namespace
@@ -219,8 +196,8 @@ void Images::post(int rank, std::int64_t tag) {
 
 void Images::wait_post(const std::vector<int>& ranks, std::optional<std::int64_t> tag) {
   if (tag && ranks.size() == 1) return wait({ranks[0], slot_of(*tag), static_cast<std::uint32_t>(*tag)});
-  const auto begin = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+  const auto end = std::chrono::steady_clock::now() + time_limit();
+  while (std::chrono::steady_clock::now() < end) {
     for (const int rank : ranks) {
       if (tag && notices_.test({rank, slot_of(*tag), static_cast<std::uint32_t>(*tag)})) return;
       for (int slot = posts; !tag && slot < notice_slots; ++slot)
@@ -229,19 +206,19 @@ void Images::wait_post(const std::vector<int>& ranks, std::optional<std::int64_t
     answer_all();
     world_.progress();
   }
-  refuse("nobody has posted within 30 s");
+  refuse("nobody has posted within " + time_limit_text());
 }
 
 void Images::wait(const Notice& notice) {
   if (coarrays_.empty()) return notices_.wait(notice);
   // A slice is short against what a get takes, and long against a look at all images' requests.
-  const auto begin = std::chrono::steady_clock::now();
+  const auto end = std::chrono::steady_clock::now() + time_limit();
   do {
     answer_all();
     if (notices_.wait_for(notice, std::chrono::microseconds(20))) return;
-  } while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-  refuse("rank " + std::to_string(notice.source) +
-         " has neither answered nor come within 30 s: an image answers whenever it waits for others");
+  } while (std::chrono::steady_clock::now() < end);
+  refuse("rank " + std::to_string(notice.source) + " has neither answered nor come within " +
+         time_limit_text() + "; an image answers whenever it waits for others");
 }
 
 void Images::answer_all() {

@@ -66,6 +66,11 @@ Arrangement arrange(const xacc_layout& layout) {
   return a;
 }
 
+// An array's memory as its nodes have it, to be kept until the exchange is committed.
+raw::Window window_in(const Group& group, const Storage& storage) {
+  return group.world == storage.group->world ? storage.window : group.world->view(storage.window);
+}
+
 std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal,
                                 const xacc_place& at) {
   const Arrangement arrangement = arrange(layout);
@@ -78,8 +83,15 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   options.corners = !orthogonal;
   options.exchange = widths.exchange;
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
-    interior.push_back(layout.owned(d, layout.on->nodes->at).size());
-    options.width.push_back({layout.dims[d].align.shadow_low, layout.dims[d].align.shadow_high});
+    // Ghosts of dimensions that are not exchanged go along, so that one dimension after the other makes the
+    // corners as well.
+    const auto& [low, high] = widths.exchange[d];
+    const bool along = !orthogonal && low == 0 && high == 0;
+    const int* at_node = layout.on->nodes->at;
+    interior.push_back(along ? layout.extent(d, at_node) : layout.owned(d, at_node).size());
+    options.width.push_back(
+        along ? GhostWidth{0, 0}
+              : GhostWidth{layout.dims[d].align.shadow_low, layout.dims[d].align.shadow_high});
   }
   for (std::size_t d = layout.dims.size(); d < arrangement.shape.size(); ++d) {
     interior.push_back(1);
@@ -89,8 +101,8 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   }
   const Grid grid(static_cast<int>(arrangement.ranks.size()), arrangement.shape, periodic);
   auto halo = std::make_unique<Halo>(*group.world, layout.name, grid, interior, options);
-  const raw::Window& window = layout.storage->window;
-  halo->add(group.world == layout.storage->group->world ? window : group.world->view(window));
+  const raw::Window window = window_in(group, *layout.storage);
+  halo->add(window);
   halo->commit();
   Runtime& runtime = Runtime::get();
   if (runtime.explain && runtime.world().rank() == 0)
@@ -136,9 +148,8 @@ Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_pl
   if (slot) return slot.get();
   const Group& group = Runtime::get().group(arrange(layout).ranks);
   slot = std::make_unique<Fold>(*group.world, layout.name + " back", *halo);
-  const raw::Window& window = layout.storage->window;
-  slot->add(group.world == layout.storage->group->world ? window : group.world->view(window),
-            data_type(type));
+  const raw::Window window = window_in(group, *layout.storage);
+  slot->add(window, data_type(type));
   slot->commit();
   return slot.get();
 }

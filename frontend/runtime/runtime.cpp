@@ -54,6 +54,8 @@ Runtime& Runtime::get() {
   return *instance();
 }
 
+bool Runtime::started() { return instance() != nullptr; }
+
 void Runtime::start() {
   if (instance()) return;
   instance() = std::make_unique<Runtime>(World::init());

@@ -45,6 +45,7 @@ using Pending = std::function<void()>;
 class Runtime {
  public:
   static Runtime& get();  // throws Error where nothing was started
+  static bool started();
   static void start();
 
   explicit Runtime(World world);

@@ -123,6 +123,42 @@ void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_s
   }
 }
 
+Steps dense(const Box& box) {
+  Steps steps{0, std::vector<std::int64_t>(box.size())};
+  std::int64_t pitch = 1;
+  for (std::size_t d = box.size(); d-- > 0;) {
+    steps.pitch[d] = pitch;
+    pitch *= box[d].size();
+  }
+  return steps;
+}
+
+Box whole(const Side& side) {
+  Box box;
+  for (const std::int64_t count : side.counts()) box.push_back({0, count});
+  if (box.empty()) box.push_back({0, 1});
+  return box;
+}
+
+std::byte* memory_of(const Side& side) {
+  const xacc_section& section = side.section();
+  return static_cast<std::byte*>(section.array ? section.array->base : section.memory);
+}
+
+void spread(std::byte* into, const Side& to, const std::byte* values, bool one, int me) {
+  const Box box = whole(to);
+  Steps from = dense(box);
+  if (one) std::fill(from.pitch.begin(), from.pitch.end(), 0);
+  copy(into, to.steps(box, me), values, from, box, to.section().element_bytes);
+}
+
+std::vector<std::byte> gather(const Side& from, int me) {
+  const Box box = whole(from);
+  std::vector<std::byte> values(static_cast<std::size_t>(volume(box)) * from.section().element_bytes);
+  copy(values.data(), dense(box), memory_of(from), from.steps(box, me), box, from.section().element_bytes);
+  return values;
+}
+
 std::vector<Piece> pieces(const Steps& to, const Steps& from, const Box& box) {
   std::size_t inner = box.size();
   std::int64_t run = 1;

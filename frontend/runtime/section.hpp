@@ -1,6 +1,7 @@
 // Both sides of a gmove, in numbers that they have in common: the loops of the assignment.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "runtime/runtime.hpp"
@@ -48,6 +49,15 @@ class Side {
 // Copies a box between two places of this rank's memory.
 void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
           std::size_t element_bytes);
+
+// All steps of a side, and where those of a box are that lies row by row.
+Box whole(const Side& side);
+Steps dense(const Box& box);
+// Where this rank has a side, from its first element on.
+std::byte* memory_of(const Side& side);
+// A side's elements, one behind the other; and the other way round, or its only one (`one`) over and over.
+std::vector<std::byte> gather(const Side& from, int me);
+void spread(std::byte* into, const Side& to, const std::byte* values, bool one, int me);
 
 // The layouts of a box on both sides of a put; several where it has more loops than a layout.
 struct Piece {

@@ -103,6 +103,14 @@ class Refusals(FrontEnd):
     def test_an_array_that_is_initialised(self):
         self.assert_refused(DECLARED.replace("double a[N],", "double a[N] = {1},"), "a distributed array cannot be initialised")
 
+    def test_memory_of_an_array_that_is_distributed_later(self):
+        self.assert_refused("#include <xmp.h>\n#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint *a;\n"
+                            "int main(void) {\n  a = (int*)xmp_malloc(xmp_desc_of(a), 8);\n#pragma xmp align a[i] with t[i]\n}\n",
+                            "x.c:7", "`a` is distributed in line 8, behind this", "move its directives in front of this")
+
+    def test_parameters_without_a_size(self):
+        self.assert_refused("void f(int a[]) {\n#pragma xmp reduction(+:a)\n}\n", "the parameter `a` does not say how many elements it has")
+
     def test_coarrays_that_cannot_be(self):
         self.assert_refused(self.in_main("int c[4]:[*];"), "x.c:10:1: error: the coarray `c` goes with its block", "declare it static")
         self.assert_refused("int c[4]:[2][*];\nint main(void) { c[0]:[1] = 2; }\n", "has 2 codimensions, and 1 are given")

@@ -107,6 +107,13 @@ int main(void) {
 #pragma xmp reflect (a) width(/periodic/1:1, 0)
   EXPECT(a[i0 - 1][j0] == 10 * ((i0 + 7) % 8) + j0);
   EXPECT(a[i0 + 4][j0] == 10 * ((i0 + 4) % 8) + j0);
+#pragma xmp reflect (a) width(0, /periodic/1:1)
+  EXPECT(a[i0 - 1][j0 + 4] == 10 * ((i0 + 7) % 8) + (j0 + 4) % 8);
+#pragma xmp loop on t[i][*]
+  for (int i = 0; i < 8; i++) {
+#pragma xmp loop on t[*][j]
+    for (int j = 0; j < 8; j++) EXPECT(a[i][j] == 10 * i + j);
+  }
   finish();
 }
 """, 4)  # fmt: skip
@@ -116,6 +123,9 @@ int main(void) {
 #pragma xmp nodes p[*]
 #pragma xmp template t[100]
 #pragma xmp distribute t[block] onto p
+static void add(int a[3]) {
+#pragma xmp reduction(+:a)
+}
 int main(void) {
   int n = xmp_num_nodes(), me = xmp_node_num(), s = me, m = me, b = 1 << me % 8, any = me == n;
   double v[3] = {me, 1, -me};
@@ -138,6 +148,20 @@ int main(void) {
   EXPECT(inside == (me == 1));
 #pragma xmp bcast (value) from p[n - 1]
   EXPECT(value == n);
+  int a[3] = {1, me, 0}, rows[3][4], most = me / 2, node = me, first = me, at = -1, last = -1;
+  add(a);
+  EXPECT(a[0] == n && a[1] == n * (n + 1) / 2 && a[2] == 0);
+  for (int i = 0; i < 12; i++) rows[i / 4][i % 4] = 100 * me + i;
+#pragma xmp bcast (rows[1:2][0:2:2]) from p[n - 1]
+  for (int i = 0; i < 12; i++) EXPECT(rows[i / 4][i % 4] == 100 * (i >= 4 && i % 2 == 0 ? n : me) + i);
+#pragma xmp reduction(max:most/node, rows[0][:]/)
+  EXPECT(most == n / 2 && node == (n > 1 ? n / 2 * 2 : 1) && rows[0][3] == 100 * node + 3);
+  most = -1;
+#pragma xmp loop on t[i] reduction(firstmax:most/at/)
+  for (int i = 0; i < 100; i++) if (i % 10 > most) most = i % 10, at = i;
+#pragma xmp loop on t[i] reduction(lastmin:first/last/)
+  for (int i = 0; i < 100; i++) if (-(i % 10) <= first) first = -(i % 10), last = i;
+  EXPECT(most == 9 && at == 9 && first == -9 && last == 99);
   finish();
 }
 """, 1, 2, 4)  # fmt: skip
@@ -246,6 +270,23 @@ int main(void) {
 }
 """, 1, 2, 4)  # fmt: skip
 
+    def test_ghosts_among_fewer_nodes_than_ranks(self):
+        self.assert_right("""
+#pragma xmp nodes p[2]
+#pragma xmp template t[8]
+#pragma xmp distribute t[block] onto p
+int a[8];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1]
+int main(void) {
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 8; i++) a[i] = i;
+#pragma xmp reflect (a)
+  if (xmp_node_num() <= 2) EXPECT(a[xmp_node_num() == 1 ? 4 : 3] == (xmp_node_num() == 1 ? 4 : 3));
+  finish();
+}
+""", 3)  # fmt: skip
+
     def test_cyclic_distributions(self):
         self.assert_right("""
 #pragma xmp nodes p[*]
@@ -299,6 +340,7 @@ int main(void) {
 #pragma xmp loop on s[i]
   for (int i = 0; i < n; i++) b[i] = i, mine++;
   EXPECT(mine == (xmp_node_num() == 1 ? 10 : 3));
+  free(b);
   finish();
 }
 """, 2)  # fmt: skip
@@ -360,6 +402,11 @@ int main(void) {
   EXPECT(one:[0] >= 5 && me == n - 1);
   xmp_sync_all(NULL);
   EXPECT(one:[0] == 5 * n);
+  xmp_sync_all(NULL);
+  xmp_atomic_define(a[1][1]:[right], xmpc_this_image());
+  xmp_sync_all(NULL);
+  xmp_atomic_ref(&got[0], a[1][1]:[right]);
+  EXPECT(a[1][1] == left && got[0] == xmpc_this_image());
   finish();
 }
 """, 1, 2, 4)  # fmt: skip
@@ -409,6 +456,11 @@ class Failures(Programs):
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8];\n"
                             "#pragma xmp align a[i] with t[i]\n#pragma xmp shadow a[1]\nint main(void) {\n#pragma xmp reflect_do (a)\n}\n", 2)
         self.assertRegex(said, r"program\.c:\d+: reflect_do: reflect_init has not been executed")
+
+    def test_a_post_that_never_comes(self):
+        self.environment["OPENTCA_TIME_LIMIT"] = "0.2"
+        said = self.refused("#pragma xmp nodes p[*]\nint main(void) {\n#pragma xmp wait\n}\n", 1)
+        self.assertRegex(said, r"program\.c:\d+: wait: nobody has posted within 0\.2 s \(time limit: OPENTCA_TIME_LIMIT\)")
 
     def test_a_wrong_index_with_check(self):
         source = """

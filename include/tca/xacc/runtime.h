@@ -101,6 +101,8 @@ void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int 
                      const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
+/// What the program's `free` is: memory of xmp_malloc goes back to the runtime, any other to the C library.
+void xacc_free(void* memory);
 
 /// Which nodes a directive means. Made by the calls below; subscripts are base, extent and step of each
 /// dimension.
@@ -163,7 +165,7 @@ void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int f
 void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
                 const xacc_place* at);
 
-/// A section in a gmove: of a distributed array, or of memory that every rank has by itself.
+/// A section: of a distributed array, or of memory that every rank has by itself.
 typedef struct xacc_section {
   xacc_array* array;  ///< or NULL
   void* memory;
@@ -172,6 +174,14 @@ typedef struct xacc_section {
   int64_t extent[XACC_DIMS];  ///< of `memory`
   int64_t base[XACC_DIMS], count[XACC_DIMS], step[XACC_DIMS];
 } xacc_section;
+/// Sections of memory that every rank has by itself.
+void xacc_bcast_section(const xacc_section* what, const xacc_on* from, xacc_on on, int flags,
+                        const xacc_place* at);
+/// Of several nodes that have the greatest or least value, `choice` says whose `places` count: the first
+/// node's, or those that are first or last by their integers.
+enum xacc_choice { XACC_FIRST_NODE, XACC_FIRST_PLACE, XACC_LAST_PLACE };
+void xacc_reduce_place(void* value, int type, int operation, int choice, const xacc_section* const* places,
+                       int count, xacc_on on, const xacc_place* at);
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at);
 
 /// Coarrays: `memory` becomes this image's, zeroed. Sections are of that memory, here and at image `image`.

@@ -36,6 +36,10 @@ void xmp_sync_image(int image, int* status);
 void xmp_sync_images(int count, int* images, int* status);
 /// What this image has put is in place.
 void xmp_sync_memory(int* status);
+/// Sets an element of any image's coarray in one piece, and reads it: `xmp_atomic_define(a[1]:[0], 5)` and
+/// `xmp_atomic_ref(&value, a[1]:[0])`, as statements.
+#define xmp_atomic_define(atom, value) atom = (value)
+#define xmp_atomic_ref(value, atom) *(value) = atom
 /// Seconds since some fixed moment, and between two ticks of that clock.
 double xmp_wtime(void);
 double xmp_wtick(void);
