@@ -94,7 +94,7 @@ int Program::run(const std::vector<std::string>& arguments) const {
 }  // namespace tca::on_model
 
 // Programs find this one before that of C: a rank that ends is not the end of the others.
-extern "C" [[noreturn]] __attribute__((visibility("default"))) void exit(int status) noexcept {
+extern "C" __attribute__((visibility("default"))) void exit(int status) noexcept {
   using tca::on_model::to_leave;
   if (to_leave != nullptr) {
     to_leave->status = status;
