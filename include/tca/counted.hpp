@@ -70,7 +70,7 @@ TCA_API std::uint64_t landed_length(const CountedEnd& arrival);
 }  // namespace core
 
 /// The sending end. Copies name the same put; they may outlive the chain, and then do nothing.
-class CountedPut {
+class TCA_API CountedPut {
  public:
   /// Sets the length of the steps that are started from here on, 0 to `capacity()`; until the first call it
   /// is 0. A step that is under way keeps its own, and so does one that is ordered on a stream; a CUDA graph that
@@ -91,7 +91,7 @@ class CountedPut {
   /// until it calls `set` again. Steps that a kernel starts always do; without a kernel's `set` they have the length
   /// of the last step that the host started. Throws Error{invalid_argument} before the commit, where no kernels
   /// reach the put, and for an empty layout. What it returns is valid as long as the chain.
-  TCA_API DeviceCountedPut device() const;
+  DeviceCountedPut device() const;
 
   /// Returns the length that the host has set for the next step.
   std::int64_t length() const { return static_cast<std::int64_t>(core::present(end_, "counted put").next); }
@@ -110,7 +110,7 @@ class CountedPut {
 };
 
 /// The receiving end. Copies name the same put, and may outlive the chain.
-class CountedArrival {
+class TCA_API CountedArrival {
  public:
   /// Returns how many elements came with the step whose `wait` has returned last; 0 before the first one. Not
   /// to be called while a step is under way; after a `wait` on a stream, the host synchronises with the stream
@@ -122,7 +122,7 @@ class CountedArrival {
 
   /// Returns what a kernel reads the count with, also of steps that it has waited for by itself, of which the host
   /// learns nothing. Throws as that of CountedPut.
-  TCA_API DeviceCountedArrival device() const;
+  DeviceCountedArrival device() const;
   /// Returns the most that can come, as the sender has declared it; 0 before the commit.
   std::int64_t capacity() const {
     return static_cast<std::int64_t>(core::present(end_, "counted arrival").capacity);
