@@ -2,9 +2,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include "arrays/window.hpp"
 #include "steps.hpp"
 #include "tca/device/chain.hpp"
-#include "window.hpp"
 
 namespace opentca_python {
 

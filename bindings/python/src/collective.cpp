@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "arrays/window.hpp"
 #include "steps.hpp"
-#include "window.hpp"
 #include "world.hpp"
 
 namespace opentca_python {

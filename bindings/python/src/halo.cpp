@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
+#include "arrays/window.hpp"
 #include "chain.hpp"
 #include "collective.hpp"
 #include "steps.hpp"
 #include "tca/device/chain.hpp"
-#include "window.hpp"
 #include "world.hpp"
 
 namespace opentca_python {

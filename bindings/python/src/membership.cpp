@@ -6,7 +6,7 @@
 #include <array>
 #include <mutex>
 
-#include "window.hpp"
+#include "arrays/window.hpp"
 
 namespace opentca_python {
 

@@ -2,16 +2,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 
+#include "arrays/device.hpp"
+#include "arrays/window.hpp"
 #include "chain.hpp"
 #include "collective.hpp"
 #include "counted.hpp"
-#include "device.hpp"
 #include "errors.hpp"
 #include "halo.hpp"
 #include "launch.hpp"
 #include "post.hpp"
 #include "region.hpp"
-#include "window.hpp"
 #include "world.hpp"
 
 NB_MODULE(_core, module) {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "buffer.hpp"
+#include "arrays/buffer.hpp"
+#include "arrays/window.hpp"
 #include "interpreter.hpp"
 #include "region.hpp"
-#include "window.hpp"
 #include "world.hpp"
 
 namespace opentca_python {

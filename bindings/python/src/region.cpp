@@ -5,9 +5,9 @@
 
 #include <bit>
 
-#include "buffer.hpp"
+#include "arrays/buffer.hpp"
+#include "arrays/window.hpp"
 #include "interpreter.hpp"
-#include "window.hpp"
 #include "world.hpp"
 
 namespace opentca_python {

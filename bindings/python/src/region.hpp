@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "elements.hpp"
-#include "geometry.hpp"
+#include "arrays/elements.hpp"
+#include "arrays/geometry.hpp"
 #include "membership.hpp"
 #include "tca/post.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "device.hpp"
+#include "arrays/device.hpp"
 #include "interpreter.hpp"
 
 namespace opentca_python {

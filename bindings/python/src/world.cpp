@@ -9,10 +9,10 @@
 #include <span>
 #include <string_view>
 
+#include "arrays/window.hpp"
 #include "chain.hpp"
 #include "interpreter.hpp"
 #include "launch.hpp"
-#include "window.hpp"
 
 namespace opentca_python {
 

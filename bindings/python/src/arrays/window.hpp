@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "elements.hpp"
-#include "geometry.hpp"
+#include "arrays/elements.hpp"
+#include "arrays/geometry.hpp"
 #include "membership.hpp"
 
 namespace opentca_python {

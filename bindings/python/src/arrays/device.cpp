@@ -1,4 +1,4 @@
-#include "device.hpp"
+#include "arrays/device.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,4 @@
-#include "geometry.hpp"
+#include "arrays/geometry.hpp"
 
 #include <algorithm>
 #include <numeric>

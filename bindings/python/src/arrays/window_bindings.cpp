@@ -3,11 +3,11 @@
 
 #include <cstring>
 
-#include "buffer.hpp"
-#include "device.hpp"
+#include "arrays/buffer.hpp"
+#include "arrays/device.hpp"
+#include "arrays/window.hpp"
 #include "interpreter.hpp"
 #include "tca/device/window.hpp"
-#include "window.hpp"
 
 namespace opentca_python {
 

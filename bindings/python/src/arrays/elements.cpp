@@ -1,4 +1,4 @@
-#include "elements.hpp"
+#include "arrays/elements.hpp"
 
 #include <array>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "window.hpp"
+#include "arrays/window.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "buffer.hpp"
-#include "device.hpp"
+#include "arrays/buffer.hpp"
+#include "arrays/device.hpp"
 #include "interpreter.hpp"
 
 namespace opentca_python {
