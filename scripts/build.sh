@@ -17,8 +17,9 @@ fi
 preset=$1
 shift
 tree=build/$preset
-# A compiler cache, where there is one, serves all clones: paths count from the clone, also those of shared headers.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+# A compiler cache, where there is one, serves all clones: paths count from the clone. It leaves precompiled headers alone, in
+# which GCC knows its sources by their dates.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 cache=$tree/CMakeCache.txt
 
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$cache"; }
