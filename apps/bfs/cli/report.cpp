@@ -157,16 +157,7 @@ Record record_of(const BfsReport& report, const bfs::Result& result) {
 
 std::string line_of_peer(const BfsReport& report) {
   Record record = record_of(report, report.results[1]);
-  const bool mpi = report.peer.name == "MPI";
-  record.fabric = mpi ? "mpi" : "nccl";
-  record.protocol = mpi ? "persistent" : "collectives";
-  record.peer = record.fabric;
-  if (mpi) {
-    record.mpi_version = report.peer.version;
-  } else {
-    record.start = "graph";
-    record.libraries["nccl"] = report.peer.version;
-  }
+  set_peer(record, report.peer);
   add_ratio("ratio", ratio(report), record);
   return record.line();
 }

@@ -14,12 +14,6 @@
 
 namespace tca::tool {
 
-// The library measured beside OpenTCA, if any.
-struct BfsPeer {
-  std::string name = "MPI";  // or "NCCL"
-  std::string version = {};
-};
-
 struct BfsReport {
   bfs::Problem problem;
   std::string style;       // of the messages: "packed" or "paper"
@@ -31,7 +25,7 @@ struct BfsReport {
   std::string gpus = {};                                                // as Record::gpus; empty on hosts
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string start = "host";
-  BfsPeer peer = {};
+  PeerLibrary peer = {};
   std::vector<bfs::Result> results{};  // OpenTCA's, and the peer's or those of the combinations of channels
   std::vector<apps::Channels> channels{};  // these combinations
 

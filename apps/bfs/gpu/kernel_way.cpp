@@ -64,8 +64,7 @@ class KernelWay : public GpuWay {
 
   std::string explain() const override {
     return "cuda/direct: warps set the bits of what they reach in every rank's frontier, and blocks send "
-           "their "
-           "numbers to all blocks\n";
+           "their numbers to all blocks\n";
   }
 
  private:

@@ -14,12 +14,6 @@
 
 namespace tca::tool {
 
-// The library measured beside OpenTCA, if any.
-struct CgPeer {
-  std::string name = "MPI";  // or "NCCL"
-  std::string version = {};
-};
-
 struct CgReport {
   cg::Problem problem;
   std::int64_t nonzeros = 0;
@@ -30,7 +24,7 @@ struct CgReport {
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string start = "host";
   std::vector<ExplainedMessage> explained = {};
-  CgPeer peer = {};
+  PeerLibrary peer = {};
   std::int64_t bytes = 0;             // sent by all ranks in an inner iteration, beside scalars
   std::vector<cg::Result> results{};  // OpenTCA's, and the peer's or those of the combinations of channels
   std::vector<apps::Channels> channels{};  // these combinations

@@ -64,6 +64,19 @@ apps::Channels check_messages(const AppJob& job, std::span<const std::string_vie
   return {job.channels, names};
 }
 
+void set_peer(Record& record, const PeerLibrary& peer) {
+  const bool mpi = peer.name == "MPI";
+  record.fabric = mpi ? "mpi" : "nccl";
+  record.protocol = mpi ? "persistent" : "collectives";
+  record.peer = record.fabric;
+  if (mpi) {
+    record.mpi_version = peer.version;
+  } else {
+    record.start = "graph";
+    record.libraries["nccl"] = peer.version;
+  }
+}
+
 JobReport describe_job(World& world, const RankJob& job) {
   const bool is_modelled = job.fabric == "sim";
   return {.world = world.describe(),

@@ -13,6 +13,8 @@
 
 namespace tca::tool {
 
+struct Record;
+
 struct AppJob : RankJob {
   bool explain = false;
   std::vector<std::string> channels;  // NAME=CHANNEL
@@ -39,6 +41,15 @@ struct JobReport {
   std::string model = {};  // as Record::model; empty where time is real
   int ranks = 1;
 };
+
+// The library measured beside OpenTCA, if any.
+struct PeerLibrary {
+  std::string name = "MPI";  // or "NCCL"
+  std::string version = {};
+};
+
+// Makes a record, of OpenTCA as for the rest, that of what was measured with such a library.
+void set_peer(Record& record, const PeerLibrary& peer);
 
 // Collective.
 JobReport describe_job(World& world, const RankJob& job);
