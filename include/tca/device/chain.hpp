@@ -63,6 +63,7 @@ struct LlPut {
   // with the receiver's last one. Null where all are sent.
   Word* length = nullptr;
   Word element_bytes = 0;
+  Word rest = 0;  // once a block has been cut: its bytes behind the last whole atom
 };
 
 // A put that is stored into its final place.

@@ -52,6 +52,13 @@ TCA_DEVICE void scatter_word(const LlPut& put, Word word, Word data) {
   }
 }
 
+// Stores what a block that has been cut has behind its last whole atom, out of its last word.
+TCA_DEVICE void scatter_rest(const LlPut& put, Word data) {
+  const Word begin = put.loops.atoms * put.atom_bytes;
+  for (Word i = begin; i < begin + put.rest; ++i)
+    *in_global_memory(put.memory + i) = static_cast<std::byte>(data >> (8 * (i % Word{sizeof(Word)})));
+}
+
 // The number, in the put, of the k-th word of a lane's packet; no_word for a length.
 template <bool counts>
 TCA_DEVICE Word word_of(const LlPut& put, Word chunk, Word lane, Word k) {
@@ -60,36 +67,37 @@ TCA_DEVICE Word word_of(const LlPut& put, Word chunk, Word lane, Word k) {
   return word_in_put(chunk, lane, k);
 }
 
+TCA_DEVICE Word words_of(const LlPut& put, Word elements) {
+  return (elements * put.element_bytes + Word{sizeof(Word) - 1}) / Word{sizeof(Word)};
+}
+
 // Cuts a counted put short to a number of elements.
 TCA_DEVICE void cut(LlPut& put, Word elements) {
   const Word bytes = elements * put.element_bytes;
   put.loops.atoms = bytes / put.atom_bytes;
-  put.word_count = (bytes + Word{sizeof(Word) - 1}) / Word{sizeof(Word)};
+  put.rest = bytes % put.atom_bytes;
+  put.word_count = words_of(put, elements);
 }
 
 // Whether a step sends, and awaits, all packets of a counted put, however short it is. Else a packet might have been
 // sent last when the numbers of steps went round before, and carry the number of a step that has yet to come.
 TCA_DEVICE bool sends_all(Word step) { return step % 65536 < 2; }
 
-// Whether a lane's packet in a chunk is sent. Of a counted put, which has been cut to its length, the first packet
-// of a chunk always is.
-template <bool counts>
-TCA_DEVICE bool is_sent(const LlPut& put, Word chunk, Word lane, Word step) {
-  if constexpr (!counts) return true;
-  return put.length == nullptr || lane == 0 || word_in_counted_put(chunk, lane, 0) < put.word_count ||
-         sends_all(step);
+// Whether a lane's packet in a chunk is sent. Of a counted put of so many words the first packet of a chunk always is.
+TCA_DEVICE bool is_sent(Word words, Word chunk, Word lane, Word step) {
+  return lane == 0 || word_in_counted_put(chunk, lane, 0) < words || sends_all(step);
 }
 
 // Makes the packet of a lane in a chunk. Words behind the put's end are 0 and go nowhere.
 template <bool counts, class Atom>
-TCA_DEVICE Packet gather_packet_of(const LlPut& put, Word chunk, Word lane, Word step) {
+TCA_DEVICE Packet gather_packet_of(const LlPut& put, Word chunk, Word lane, Word step, Word elements) {
   Word words[Packet::words];
   TCA_UNROLL
   for (Word k = 0; k < Packet::words; ++k) {
     const Word word = word_of<counts>(put, chunk, lane, k);
     words[k] = word < put.word_count ? gather_word<Atom>(put, word) : 0;
     if constexpr (counts)
-      if (word == no_word) words[k] = *in_global_memory(put.length);
+      if (word == no_word) words[k] = elements;
   }
   return Packet::of(words, step);
 }
@@ -100,20 +108,22 @@ TCA_DEVICE void scatter_packet_of(const LlPut& put, Word chunk, Word lane, const
   for (Word k = 0; k < Packet::words; ++k) {
     const Word word = word_of<counts>(put, chunk, lane, k);
     if (word < put.word_count) scatter_word<Atom>(put, word, packet.word(k));
-    if constexpr (counts)
+    if constexpr (counts) {
       if (word == no_word) *in_global_memory(put.length) = packet.word(k);
+      if (put.rest != 0 && word == put.word_count - 1) scatter_rest(put, packet.word(k));
+    }
   }
 }
 
 template <bool counts>
-TCA_DEVICE Packet gather_packet(const LlPut& put, Word chunk, Word lane, Word step) {
+TCA_DEVICE Packet gather_packet(const LlPut& put, Word chunk, Word lane, Word step, Word elements) {
   switch (put.atom_bytes) {
     case 4:
-      return gather_packet_of<counts, std::uint32_t>(put, chunk, lane, step);
+      return gather_packet_of<counts, std::uint32_t>(put, chunk, lane, step, elements);
     case 2:
-      return gather_packet_of<counts, std::uint16_t>(put, chunk, lane, step);
+      return gather_packet_of<counts, std::uint16_t>(put, chunk, lane, step, elements);
     default:
-      return gather_packet_of<counts, std::uint8_t>(put, chunk, lane, step);
+      return gather_packet_of<counts, std::uint8_t>(put, chunk, lane, step, elements);
   }
 }
 
@@ -189,10 +199,9 @@ TCA_DEVICE_APART Word missing_packets(const DeviceChain& chain, Word step, Unit 
       }
     }
     for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
-      const Word packet = chunks.chunk * packets_per_chunk + lane;
-      if (packet < put.packet_count && is_sent<counts>(put, chunks.chunk, lane, step) &&
-          !first[lane].read_once().carries(step))
-        return put.link;
+      if (chunks.chunk * packets_per_chunk + lane >= put.packet_count) break;
+      if (counts && put.length != nullptr && !is_sent(put.word_count, chunks.chunk, lane, step)) break;
+      if (!first[lane].read_once().carries(step)) return put.link;
     }
   }
   return no_link;
@@ -339,15 +348,9 @@ template <bool counts = false, class Unit>
 TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   bool sent = true;
   for (Chunks<Unit> chunks(chain.ll_out, chain.chunks_out, unit, skipped); sent && chunks.next();) {
-    LlPut& put = chunks.put;
-    if constexpr (counts) {
-      if (put.length != nullptr) {
-        const Word elements = *in_global_memory(put.length);
-        sent = elements != no_length;  // the same on all lanes
-        if (!sent) break;
-        cut(put, elements);
-      }
-    }
+    const LlPut& put = chunks.put;
+    const bool is_counted = counts && put.length != nullptr;
+    const Word elements = is_counted ? *in_global_memory(put.length) : 0;
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
     // Pairs with the store in `receive_packets`: the buffer of two steps ago has been emptied.
@@ -355,14 +358,17 @@ TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit uni
     Word acked = load_relaxed(ack);
     for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
       if (first + lane >= put.packet_count) break;
-      const Packet packet = gather_packet<counts>(put, chunks.chunk, lane, step);
+      const Packet packet = gather_packet<counts>(put, chunks.chunk, lane, step, elements);
+      if (is_counted) {
+        sent = elements != no_length;  // the same on all lanes
+        if (!sent || !is_sent(words_of(put, elements), chunks.chunk, lane, step)) break;
+      }
       while (sent && !reached(acked, step - 2)) {
         sent = waiting.keep_polling(put.link);
         acked = load_relaxed(ack);
       }
       if (!sent) break;
-      if (is_sent<counts>(put, chunks.chunk, lane, step))
-        (buffer_of(put, step) + first + lane)->write(packet);
+      (buffer_of(put, step) + first + lane)->write(packet);
     }
   }
   // Some lanes may have given up and others not; all of them meet here before any leaves.
@@ -375,26 +381,30 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
     LlPut& put = chunks.put;
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
+    const bool is_counted = counts && put.length != nullptr;
     bool arrived = true;
-    const auto poll = [&](const Packet* from, Packet packet) {
+    for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
+      if (first + lane >= put.packet_count) break;
+      Packet packet;
+      const Packet *const head = buffer_of(put, step) + first, *const from = head + lane;
+      if (is_counted) {
+        Packet begin = head->read_once();
+        packet = from->read_once();
+        while (arrived && !begin.carries(step)) {
+          arrived = waiting.keep_polling(put.link);
+          begin = head->read_once();
+          packet = from->read_once();
+        }
+        cut(put, begin.word(0));
+        if (arrived && !is_sent(put.word_count, chunks.chunk, lane, step))
+          break;  // nor are those of later lanes
+      } else {
+        packet = from->read_once();
+      }
       while (arrived && !packet.carries(step)) {
         arrived = waiting.keep_polling(put.link);
         packet = from->read_once();
       }
-      return packet;
-    };
-    for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
-      if (first + lane >= put.packet_count) break;
-      const Packet *const head = buffer_of(put, step) + first, *const from = head + lane;
-      Packet packet = from->read_once();
-      if constexpr (counts) {
-        if (put.length != nullptr) {
-          cut(put, poll(head, head->read_once()).word(0));
-          if (arrived && !is_sent<counts>(put, chunks.chunk, lane, step))
-            break;  // nor are those of later lanes
-        }
-      }
-      packet = poll(from, packet);
       if (!arrived) break;
       scatter_packet<counts>(put, chunks.chunk, lane, packet);
     }

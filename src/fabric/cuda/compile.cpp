@@ -222,9 +222,6 @@ class CudaOffer final : public fabric::Offer {
     if (piece.put->length) {
       packets.element_bytes = piece.put->length.element_bytes;
       packets.length = counted_.length(*piece.put);
-      // A block may be cut behind any element.
-      const Word odd = packets.element_bytes | packets.atom_bytes;
-      if (piece.shape.loop_count == 0) packets.atom_bytes = odd & (~odd + 1);
     }
     packets.loops = loops_of(piece.shape, packets.atom_bytes);
     packets.pitches = pitches_of(piece.shape, side);

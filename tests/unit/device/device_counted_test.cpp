@@ -159,7 +159,8 @@ class Ends {
 
 const std::vector<Put> puts{{8, 1},         {4, 3},     {12, 40},    {1, 700, 0, 1},
                             {2, 401, 0, 2}, {8, 500},   {4, 300, 5}, {1, 120, 8, 1},
-                            {16, 96, 3},    {1, 64, 4}, {8, 47}};
+                            {16, 96, 3},    {1, 64, 4}, {8, 47},     {1, 700},
+                            {1, 702, 0, 2}, {2, 402},   {3, 100},    {1, 8}};
 
 // Steps over which numbers wrap, and the two in which everything is sent.
 const std::vector<Word> firsts{1, 65530, ~Word{0} - 5};
