@@ -16,8 +16,6 @@ the kernel running, which the kernels of tca/team.cuh would give up.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -52,14 +50,14 @@ class _Words:
 
 
 @triton.jit
-def put(peers: Any, rank: Any, offsets: Any, values: Any) -> None:
+def put(peers, rank, offsets, values) -> None:
     """Stores values at these elements of the part of a rank."""
     to = tl.load(peers + rank).to(tl.pointer_type(values.dtype))
     tl.store(to + offsets, values)
 
 
 @triton.jit
-def signal(raises: Any, sent: Any, rank: Any) -> None:
+def signal(raises, sent, rank) -> None:
     """Raises a signal at a rank, behind everything that this program has stored before it."""
     tl.debug_barrier()
     number = tl.load(sent + rank) + 1
@@ -69,7 +67,7 @@ def signal(raises: Any, sent: Any, rank: Any) -> None:
 
 
 @triton.jit
-def wait(raised: Any, seen: Any, rank: Any) -> None:
+def wait(raised, seen, rank) -> None:
     """Waits for the next signal of a rank."""
     number = tl.load(seen + rank) + 1
     while tl.atomic_add(raised + rank, 0, sem="acquire", scope="sys") - number < 0:
