@@ -52,11 +52,10 @@ TCA_DEVICE void scatter_word(const LlPut& put, Word word, Word data) {
   }
 }
 
-// Stores what a block that has been cut has behind its last whole atom, out of its last word.
-TCA_DEVICE void scatter_rest(const LlPut& put, Word data) {
-  const Word begin = put.loops.atoms * put.atom_bytes;
-  for (Word i = begin; i < begin + put.rest; ++i)
-    *in_global_memory(put.memory + i) = static_cast<std::byte>(data >> (8 * (i % Word{sizeof(Word)})));
+// Stores some bytes of a word, from one of them on.
+TCA_DEVICE void store_bytes(std::byte* word, Word begin, Word count, Word data) {
+  for (Word i = begin; i < begin + count; ++i)
+    *in_global_memory(word + i) = static_cast<std::byte>(data >> (8 * i));
 }
 
 // The number, in the put, of the k-th word of a lane's packet; no_word for a length.
@@ -110,7 +109,10 @@ TCA_DEVICE void scatter_packet_of(const LlPut& put, Word chunk, Word lane, const
     if (word < put.word_count) scatter_word<Atom>(put, word, packet.word(k));
     if constexpr (counts) {
       if (word == no_word) *in_global_memory(put.length) = packet.word(k);
-      if (put.rest != 0 && word == put.word_count - 1) scatter_rest(put, packet.word(k));
+      if (put.rest != 0 && word == put.word_count - 1) {
+        const Word begin = put.loops.atoms * put.atom_bytes % Word{sizeof(Word)};
+        store_bytes(put.memory + std::size_t{word} * sizeof(Word), begin, put.rest, packet.word(k));
+      }
     }
   }
 }
@@ -209,7 +211,8 @@ TCA_DEVICE_APART Word missing_packets(const DeviceChain& chain, Word step, Unit 
 
 // Fast path for small puts: the one packet that a lane owns in its unit's first chunk. Its addresses are
 // computed once; recomputing them in each step would take as long as the link does. Only units as wide as a
-// chunk have it, and only for puts whose atoms are words and whose length is fixed.
+// chunk have it, and only for puts whose atoms are words. Of a counted put it sends all packets, however short it
+// is, since they travel together, and awaits those that the length needs.
 class OwnPacket {
  public:
   template <class Unit>
@@ -218,7 +221,7 @@ class OwnPacket {
     is_all_ = unit.index() >= chunks;
     if (unit.lanes() != packets_per_chunk || !all.next()) return;
     const LlPut& put = all.put;
-    if (put.atom_bytes != sizeof(Word) || put.length != nullptr) return;
+    if (put.atom_bytes != sizeof(Word)) return;
     skipped_ = 1;
     is_all_ = unit.index() + unit.count() >= chunks;
     link_ = put.link;
@@ -233,9 +236,13 @@ class OwnPacket {
     // Words beyond the end stand for the first word of the packet, which is stored last and overwrites them.
     TCA_UNROLL
     for (Word k = 0; k < Packet::words; ++k) {
-      const Word word = word_in_put(all.chunk, own, k);
-      words_[k] = word < put.word_count ? atom_at<Word>(put, word) : words_[0];
+      const Word word = word_of<true>(put, all.chunk, own, k);
+      if (word == no_word)
+        words_[k] = put.length;
+      else
+        words_[k] = word < put.word_count ? atom_at<Word>(put, word) : words_[0];
     }
+    if (put.length != nullptr) counted_ = {put.element_bytes, own, all.chunk};
   }
 
   // Continues behind `step`, which has been sent. Whether it has been received or acknowledged is not known;
@@ -257,7 +264,8 @@ class OwnPacket {
     return reached(acked_, step - 2) ? no_link : link_;
   }
 
-  // Sends without asking for the acknowledgement; `missing_ack` has returned no_link on every lane.
+  // Sends without asking for the acknowledgement; `missing_ack` has returned no_link on every lane. The put has a
+  // fixed length.
   template <class Unit>
   TCA_DEVICE void send_now(Word step, const Unit& unit) {
     if (skipped_ != 0) store(gather(step), step, unit);
@@ -268,6 +276,11 @@ class OwnPacket {
   template <class Unit>
   TCA_DEVICE Word try_receive(Word step, const Unit& unit) {
     if (skipped_ == 0 || received_ == step) return no_link;
+    if (counted_.element_bytes != 0) {
+      if (!take_counted(step, unit, packet_of(step), words_[0], words_[1], words_[2], counted_)) return link_;
+      received_ = step;
+      return no_link;
+    }
     const Packet packet = packet_of(step)->read_once();
     if (!unit.all(packet.carries(step))) return link_;
     if (stores_ != 0) scatter(packet);
@@ -284,6 +297,8 @@ class OwnPacket {
   TCA_DEVICE bool send(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const Packet packet = gather(step);
+    if (counted_.element_bytes != 0 && !unit.all(counted_.own != 0 || packet.word(0) != no_length))
+      return false;
     BoundedWait waiting(limits, step);
     while (!unit.all(reached(acked_, step - 2))) {
       if (!waiting.keep_polling(link_, unit)) return false;
@@ -298,18 +313,50 @@ class OwnPacket {
     if (skipped_ == 0) return true;
     const Packet* from = packet_of(step);
     BoundedWait waiting(limits, step);
-    Packet packet = from->read_once();
-    while (!unit.all(packet.carries(step))) {
-      if (!waiting.keep_polling(link_, unit)) return false;
-      packet = from->read_once();
+    if (counted_.element_bytes != 0) {
+      while (!take_counted(step, unit, from, words_[0], words_[1], words_[2], counted_))
+        if (!waiting.keep_polling(link_, unit)) return false;
+    } else {
+      Packet packet = from->read_once();
+      while (!unit.all(packet.carries(step))) {
+        if (!waiting.keep_polling(link_, unit)) return false;
+        packet = from->read_once();
+      }
+      if (stores_ != 0) scatter(packet);
     }
-    if (stores_ != 0) scatter(packet);
     unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its packet in a register by now; see `receive_packets`
     return true;
   }
 
  private:
+  // What a lane has to know of a counted put besides: no element is without bytes, so 0 says that it is none.
+  struct Counted {
+    Word element_bytes = 0;
+    Word own = 0;  // the packet, in the chunk
+    Word chunk = 0;
+  };
+
+  // Scatters a lane's packet of a counted put, once all are there that its length needs, which the first one says.
+  // Apart, and by value: others would lose registers to it.
+  template <class Unit>
+  static TCA_DEVICE_APART bool take_counted(Word step, Unit unit, const Packet* from, Word* word_0,
+                                            Word* word_1, Word* word_2, Counted put) {
+    const Packet head = (from - put.own)->read_once(), packet = from->read_once();
+    const Word bytes = head.word(0) * put.element_bytes, rest = bytes % Word{sizeof(Word)};
+    const Word whole = bytes / Word{sizeof(Word)}, all = whole + (rest != 0 ? 1 : 0);
+    const bool is_here = packet.carries(step) || !is_sent(all, put.chunk, put.own, step);
+    if (!unit.all(head.carries(step) && is_here)) return false;
+    Word* const words[Packet::words] = {word_0, word_1, word_2};
+    TCA_UNROLL
+    for (Word k = 0; k < Packet::words; ++k) {
+      const Word word = word_in_counted_put(put.chunk, put.own, k);
+      if (word < whole || word == no_word) *in_global_memory(words[k]) = packet.word(k);
+      if (word == whole) store_bytes(reinterpret_cast<std::byte*>(words[k]), 0, rest, packet.word(k));
+    }
+    return true;
+  }
+
   template <class Unit>
   TCA_DEVICE void store(const Packet& packet, Word step, const Unit& unit) {
     if (stores_ != 0) next_->write(packet);
@@ -330,7 +377,8 @@ class OwnPacket {
     for (Word k = Packet::words; k-- > 0;) *in_global_memory(words_[k]) = packet.word(k);
   }
 
-  Word* words_[Packet::words] = {};
+  Word* words_[Packet::words] = {};  // the first may be the length
+  Counted counted_;
   Packet* packets_[2] = {};  // for even steps and for odd ones
   Packet* next_ = nullptr;   // the one of the step to be sent next
   Flag stores_ = 0;

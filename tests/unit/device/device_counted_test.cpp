@@ -157,10 +157,9 @@ class Ends {
   device::WaitLimits limits_;
 };
 
-const std::vector<Put> puts{{8, 1},         {4, 3},     {12, 40},    {1, 700, 0, 1},
-                            {2, 401, 0, 2}, {8, 500},   {4, 300, 5}, {1, 120, 8, 1},
-                            {16, 96, 3},    {1, 64, 4}, {8, 47},     {1, 700},
-                            {1, 702, 0, 2}, {2, 402},   {3, 100},    {1, 8}};
+const std::vector<Put> puts{
+    {8, 1},      {4, 3},     {12, 40}, {1, 700, 0, 1}, {2, 401, 0, 2}, {8, 500}, {4, 300, 5}, {1, 120, 8, 1},
+    {16, 96, 3}, {1, 64, 4}, {8, 47},  {1, 700},       {1, 702, 0, 2}, {2, 402}, {3, 100},    {1, 8}};
 
 // Steps over which numbers wrap, and the two in which everything is sent.
 const std::vector<Word> firsts{1, 65530, ~Word{0} - 5};
@@ -194,29 +193,65 @@ TEST(DeviceCounted, ByPackets) {
 }
 
 // By units as wide as a chunk, whose lanes come one after the other, the first one last, because it acknowledges for all.
+// Each end does or does not compute the addresses of its packets beforehand.
+class Lanes {
+ public:
+  Lanes(Ends& ends, bool sends, bool beforehand, Word first_step) : chain_(sends ? ends.out : ends.in) {
+    for (Word lane = device::packets_per_chunk; lane-- > 0;) {
+      const Unit unit{0, 1, lane, device::packets_per_chunk};
+      lanes_.emplace_back(
+          unit, device::OwnPacket(sends ? chain_.ll_out : chain_.ll_in,
+                                  beforehand ? sends ? chain_.chunks_out : chain_.chunks_in : 0, unit));
+      lanes_.back().second.begin_after(first_step - 1);
+    }
+  }
+
+  bool send(Word step) {
+    return std::all_of(lanes_.begin(), lanes_.end(), [&](auto& lane) {
+      auto& [unit, packet] = lane;
+      return packet.send(chain_.limits, step, unit) &&
+             device::send_packets<true>(chain_, step, unit, packet.skipped());
+    });
+  }
+
+  bool receive(Word step, bool tries) {
+    return std::all_of(lanes_.begin(), lanes_.end(), [&](auto& lane) {
+      auto& [unit, packet] = lane;
+      if (tries && packet.try_receive(step, unit) != device::no_link) return false;
+      if (tries) packet.acknowledge(step, unit);
+      if (!tries && !packet.receive(chain_.limits, step, unit)) return false;
+      return device::missing_packets<true>(chain_, step, unit, packet.skipped()) == device::no_link &&
+             device::receive_packets<true>(chain_, step, unit, packet.skipped());
+    });
+  }
+
+  [[nodiscard]] Word skipped() const { return lanes_.back().second.skipped(); }
+
+ private:
+  const DeviceChain& chain_;
+  std::vector<std::pair<Unit, device::OwnPacket>> lanes_;
+};
+
 TEST(DeviceCounted, ByLanes) {
   const Seed seed;
   std::mt19937 random(seed.value());
-  std::vector<Unit> lanes;
-  for (Word lane = device::packets_per_chunk; lane-- > 0;)
-    lanes.push_back({0, 1, lane, device::packets_per_chunk});
   for (const Put& put : puts) {
     for (const Word first : firsts) {
-      Ends ends(put, first);
-      for (const Unit& lane : lanes)
-        EXPECT_EQ(device::OwnPacket(ends.out.ll_out, ends.out.chunks_out, lane).skipped(), 0U);
-      for (Word step = first; step != first + 12; ++step) {
-        SCOPED_TRACE(testing::Message() << put.capacity << " of " << put.element_bytes << " bytes, step "
-                                        << step << ", seed " << seed.value());
-        ends.fill(step);
-        ends.length = ends.random_length(random);
-        for (const Unit& lane : lanes) ASSERT_TRUE(device::send_packets<true>(ends.out, step, lane));
-        for (const Unit& lane : lanes) {
-          EXPECT_EQ(device::missing_packets<true>(ends.in, step, lane), device::no_link);
-          ASSERT_TRUE(device::receive_packets<true>(ends.in, step, lane));
+      for (const unsigned beforehand : {0U, 1U, 2U, 3U}) {
+        Ends ends(put, first);
+        Lanes from(ends, true, (beforehand & 1) != 0, first), to(ends, false, (beforehand & 2) != 0, first);
+        EXPECT_EQ(from.skipped(), beforehand & (put.atom == 4 ? 1U : 0U));
+        for (Word step = first; step != first + 12; ++step) {
+          SCOPED_TRACE(testing::Message()
+                       << put.capacity << " of " << put.element_bytes << " bytes, step " << step
+                       << ", beforehand " << beforehand << ", seed " << seed.value());
+          ends.fill(step);
+          ends.length = ends.random_length(random);
+          ASSERT_TRUE(from.send(step));
+          ASSERT_TRUE(to.receive(step, step % 2 == 0));
+          ASSERT_TRUE(ends.is_right(ends.length, step))
+              << ends.length << " were sent, " << ends.come << " came";
         }
-        ASSERT_TRUE(ends.is_right(ends.length, step))
-            << ends.length << " were sent, " << ends.come << " came";
       }
     }
   }
@@ -293,6 +328,8 @@ TEST(DeviceCounted, RefusesALengthThatCannotBe) {
   ends.length = device::no_length;
   EXPECT_FALSE(device::send_packets<true>(ends.out, 1, Unit{}));
   EXPECT_NE(device::missing_packets<true>(ends.in, 1, Unit{}), device::no_link);
+  Lanes lanes(ends, true, true, 1);
+  EXPECT_FALSE(lanes.send(1));
   Ends stored({16, 4}, 1);
   stored.use_stores(1);
   stored.length = device::no_length;
