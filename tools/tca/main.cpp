@@ -9,6 +9,7 @@ void add_all(Subcommands& tca) {
   add_qcd(tca);
   add_cg(tca);
   add_bfs(tca);
+  add_spin(tca);
   add_run(tca);
   add_xacc(tca);
   add_bench(tca);

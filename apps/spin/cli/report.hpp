@@ -1,0 +1,34 @@
+// The report of `tca spin`: a text for people, and lines of JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shared/cli/job.hpp"
+#include "shared/cli/messages.hpp"
+#include "spin/measure.hpp"
+#include "spin/problem.hpp"
+
+namespace tca::tool {
+
+struct SpinReport {
+  spin::Problem problem;
+  spin::Plan plan;
+  std::string grid;
+  bool in_double = false;
+  JobReport job = {};
+  std::vector<ExplainedMessage> explained = {};
+  PeerLibrary peer = {};
+  spin::Run run = {};
+
+  // What is wrong with the spins, in words; empty where nothing is.
+  std::string fault() const;
+};
+
+// Prints what each message costs too, as far as the options ask for it.
+void print(const SpinReport& report, const AppJob& job);
+
+// Appends one line for each way.
+void keep(const SpinReport& report, const AppJob& job);
+
+}  // namespace tca::tool

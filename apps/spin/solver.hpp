@@ -1,0 +1,53 @@
+// Sweeps over the lattice: both colours, each with its exchange, and what is measured of the spins.
+#pragma once
+
+#include <cstdint>
+
+#include "spin/exchange.hpp"
+#include "spin/lattice.hpp"
+#include "tca/world.hpp"
+
+namespace tca::spin {
+
+// What a sweep took on this rank, in microseconds.
+struct Phases {
+  double compute_us = 0;
+  double exchange_us = 0;  // starting and waiting
+  double total_us() const { return compute_us + exchange_us; }
+};
+
+// The state of all spins. Sums are over all replicas.
+struct Measurement {
+  double energy = 0;    // a site
+  double alike = 0;     // the mean of (S.S')^2 over all bonds
+  double shared = 0;    // that of S.S' of one replica times that of another; 0 for a single one
+  double off_unit = 0;  // of this rank's spins: the largest | |S|^2 - 1 |
+  double sum_us = 0;    // what adding up over the ranks took
+};
+
+template <class Real>
+class Solver {
+ public:
+  // Collective. Fills the ghosts.
+  Solver(World& world, Lattice<Real>& lattice, Exchange& exchange);
+
+  Phases over_relax(Exchange& exchange, bool overlap);
+  Phases heat_bath(Exchange& exchange, bool overlap);
+
+  // Collective.
+  Measurement measure(Exchange& exchange);
+
+ private:
+  template <class Update>
+  Phases sweep(Exchange& exchange, bool overlap, const Update& update);
+  double now_us() const;
+
+  World& world_;
+  Lattice<Real>& lattice_;
+  std::uint32_t heat_baths_ = 0;  // so far, for the random numbers
+};
+
+extern template class Solver<float>;
+extern template class Solver<double>;
+
+}  // namespace tca::spin
