@@ -134,6 +134,8 @@ struct Way {
 
 // The factories are collective.
 std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const Way& way);
+// Streams and graphs start posts, kernels do not.
+std::unique_ptr<Contender> post_ping_pong(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_put(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way& way);
 std::unique_ptr<Contender> team_sums(World& world, std::size_t count, const Way& way);
