@@ -128,8 +128,8 @@ struct Way {
   bool guarded = true;
   Grid grid;
   std::string fabric = "cuda";
-  bool counted =
-      false;  // the same bytes as a counted put; such a contender stands beside the others as a peer
+  // The same bytes as a counted put, or as a post; such a contender stands beside the others as a peer.
+  bool counted = false, posted = false;
 };
 
 // The factories are collective.

@@ -104,17 +104,16 @@ void GpuBench::ping_pong() {
           if (way.start != "engine") all.push_back(way);
         }
       }
-      const std::size_t chains = all.size();
-      if (options_.against("post"))
-        std::ranges::copy_if(ways(false), std::back_inserter(all), [](const gpu::Way& way) {
-          return way.start == "graph" || way.start == "host";
-        });
-      std::size_t made = 0;
+      if (options_.against("post")) {
+        for (gpu::Way& way : ways(false)) {
+          way.posted = true;
+          if (way.start == "graph" || way.start == "host") all.push_back(way);
+        }
+      }
       return everybody(
           all,
           [&](const gpu::Way& way) {
-            return made++ < chains ? gpu::chain_ping_pong(world_, rows, way)
-                                   : gpu::post_ping_pong(world_, rows, way);
+            return way.posted ? gpu::post_ping_pong(world_, rows, way) : gpu::chain_ping_pong(world_, rows, way);
           },
           [&](gpu::Peer& peer) { return peer.ping_pong(rows); });
     };
