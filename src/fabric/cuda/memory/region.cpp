@@ -14,6 +14,7 @@
 
 #include "base/fail.hpp"
 #include "fabric/cuda/memory/pinned_memory.hpp"
+#include "fabric/cuda/memory/shared_memories.hpp"
 
 namespace tca::cuda {
 
@@ -106,6 +107,13 @@ Region pin(int fd, std::size_t bytes, std::size_t mapped) {
   return Region(static_cast<std::byte*>(memory), bytes, [undo] { undo(true); });
 }
 
+// Returns the part of a region from `offset` on.
+Region part_of(Region whole, std::uint64_t offset, std::size_t bytes) {
+  if (offset == 0) return whole;
+  auto kept = std::make_shared<Region>(std::move(whole));
+  return Region(kept->data() + offset, bytes, [kept] {});
+}
+
 // For a rank that is a process of its own.
 Region share_host_memory(std::size_t bytes, Token& token) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -114,9 +122,10 @@ Region share_host_memory(std::size_t bytes, Token& token) {
   if (token.fd < 0 || ftruncate(token.fd, static_cast<off_t>(token.mapped)) != 0)
     base::fail(Errc::out_of_memory, "allocating {} bytes of host memory: {}", token.mapped,
                std::strerror(errno));
-  Region region = pin(token.fd, bytes, token.mapped);
+  auto pinned = std::make_shared<Region>(pin(token.fd, bytes, token.mapped));
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // see `allocate`
-  return region;
+  shared_memories().add(pinned->data(), token.mapped, token.fd);
+  return Region(pinned->data(), bytes, [pinned] { shared_memories().remove(pinned->data()); });
 }
 
 // For ranks that are threads of one process.
@@ -164,43 +173,6 @@ Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t strea
   return region;
 }
 
-Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, data), "looking at the memory to register");
-  if (attributes.type != cudaMemoryTypeDevice) {
-    base::fail(Errc::invalid_argument,
-               "{} is {} memory; register what cudaMalloc gave, or let World::window allocate",
-               fmt::ptr(data), attributes.type == cudaMemoryTypeManaged ? "managed" : "host");
-  }
-  if (attributes.device != device) {
-    base::fail(Errc::invalid_argument, "{} is memory of GPU {}, but this rank drives GPU {}", fmt::ptr(data),
-               attributes.device, device);
-  }
-  CUdeviceptr base = 0;
-  std::size_t size = 0;
-  const auto address = reinterpret_cast<std::uint64_t>(data);
-  check(driver().get_address_range(&base, &size, address), "finding the allocation to register");
-  if (address + bytes > base + size) {
-    base::fail(Errc::invalid_argument, "{} bytes from {} reach past the end of their allocation of {} bytes",
-               bytes, fmt::ptr(data), size);
-  }
-  token = {.kind = Token::Kind::legacy,
-           .pid = getpid(),
-           .device = device,
-           .address = address,
-           .bytes = bytes,
-           .offset = address - base};
-  if (exported && cudaIpcGetMemHandle(&token.ipc, data) != cudaSuccess) {
-    cudaGetLastError();
-    base::fail(
-        Errc::invalid_argument,
-        "{} cannot be shared with other processes: CUDA shares what cudaMalloc gave, not memory of a pool "
-        "(cudaMallocAsync) or of the driver's virtual-memory calls; let World::window allocate it",
-        fmt::ptr(data));
-  }
-  return Region(data, bytes, {});
-}
-
 Region attach(int device, const Token& token) {
   if (token.pid == getpid()) {
     if (token.device != device && token.kind == Token::Kind::legacy) {
@@ -226,7 +198,7 @@ Region attach(int device, const Token& token) {
       int fd;
       ~Closed() { close(fd); }
     } closed{fd};
-    return pin(fd, token.bytes, token.mapped);
+    return part_of(pin(fd, token.offset + token.bytes, token.mapped), token.offset, token.bytes);
   }
   CUmemGenericAllocationHandle handle = 0;
   const CUresult result =
@@ -234,7 +206,8 @@ Region attach(int device, const Token& token) {
                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   close(fd);
   check(result, "importing another process's device memory");
-  return map(handle, token.bytes, token.mapped, std::array{device});
+  return part_of(map(handle, token.offset + token.bytes, token.mapped, std::array{device}), token.offset,
+                 token.bytes);
 }
 
 void seal(const Token& token) {
