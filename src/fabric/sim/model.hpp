@@ -67,8 +67,8 @@ class Model {
  public:
   // `machine` is a name or a file, as for net::find_machine. Throws Error{invalid_argument} for an unknown
   // machine, a broken file, a machine on which nothing connects the ranks, or more ranks than the machine has
-  // room for.
-  Model(const std::string& machine, int ranks, net::Fidelity fidelity);
+  // room for. `fibers`: those that the ranks are; null where they are threads.
+  Model(const std::string& machine, int ranks, net::Fidelity fidelity, base::Fibers* fibers);
 
   int ranks() const { return scheduler_.ranks(); }
   const net::Machine& machine() const { return hardware_.machine(); }

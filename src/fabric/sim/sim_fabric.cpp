@@ -172,12 +172,14 @@ void SimFabric::compute(double bytes, double flops) {
 
 }  // namespace
 
-std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity) {
+std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity,
+                                  base::Fibers* fibers) {
   const char* const set = base::set_variable("OPENTCA_FIDELITY");
   const std::string from_environment = set != nullptr ? set : "tlp";
   return std::make_shared<Model>(machine, ranks,
                                  fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
-                                                  : net::find_fidelity(fidelity, "WorldOptions::fidelity"));
+                                                  : net::find_fidelity(fidelity, "WorldOptions::fidelity"),
+                                 fibers);
 }
 
 std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank) {
