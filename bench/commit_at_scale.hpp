@@ -8,7 +8,7 @@
 
 namespace tca::bench {
 
-// Of all ranks together, which take turns.
+// Of all ranks together, which take turns on one thread. Seconds are of processor time.
 struct CommitAtScale {
   double up_s = 0;      // until every rank has its world
   double made_s = 0;    // until every rank has made its halo and its window, before the commit

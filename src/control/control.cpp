@@ -88,8 +88,11 @@ Exchanged Control::exchange(const std::vector<Letter>& letters, const Votes& vot
     reader.get<Ballot>();
     for (auto n = reader.get<std::size_t>(); n > 0; --n) {
       const int to = reader.get<int>();
-      base::Blob bytes = reader.get_blob(reader.get<std::size_t>());
-      if (to == rank() && theirs.rank != rank()) exchanged.letters.push_back({theirs.rank, std::move(bytes)});
+      const auto bytes = reader.get<std::size_t>();
+      if (to == rank() && theirs.rank != rank())
+        exchanged.letters.push_back({theirs.rank, reader.get_blob(bytes)});
+      else
+        reader.skip(bytes);
     }
   }
   return exchanged;

@@ -19,6 +19,7 @@
 #include "base/codec.hpp"
 #include "base/poll.hpp"
 #include "control/all_gather.hpp"
+#include "control/per_rank.hpp"
 #include "tca/error.hpp"
 
 namespace tca::control {
@@ -26,7 +27,7 @@ namespace tca::control {
 // Where the ranks are: for each rank, the number of its host and that of its sub-cluster. The ranks of a
 // sub-cluster reach each other's memory directly; it lies within a host.
 struct Places {
-  std::vector<int> host, sub_cluster;
+  PerRank host, sub_cluster;
   // Why ranks of a host that were not to be divided are in several sub-clusters; empty where none are.
   std::string obstacle = {};
 
@@ -41,7 +42,7 @@ struct Places {
 
   // Returns the places of a world that is one sub-cluster.
   static Places together(int ranks) {
-    const std::vector<int> same(static_cast<std::size_t>(ranks), 0);
+    const PerRank same(std::vector<int>(static_cast<std::size_t>(ranks), 0));
     return {same, same};
   }
 };

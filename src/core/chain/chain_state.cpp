@@ -485,10 +485,10 @@ bool ChainState::finishes_within(std::chrono::milliseconds patience) {
   return !running_;
 }
 
-std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks) {
-  std::vector<std::size_t> to(static_cast<std::size_t>(ranks));
+std::map<int, std::size_t> count_puts(std::span<const Descriptor> descriptors) {
+  std::map<int, std::size_t> to;
   for (const Descriptor& d : descriptors)
-    if (d.shape != nullptr) ++to[static_cast<std::size_t>(d.to)];
+    if (d.shape != nullptr) ++to[d.to];
   return to;
 }
 

@@ -37,7 +37,7 @@ struct Descriptor {
 };
 
 // Returns how many puts go to each rank.
-std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks);
+std::map<int, std::size_t> count_puts(std::span<const Descriptor> descriptors);
 
 // This rank's ends of a chain's counted puts, in the order in which they were declared.
 struct CountedEnds {

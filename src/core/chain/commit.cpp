@@ -41,7 +41,7 @@ std::string Commit::what() const { return fmt::format("commit of chain '{}'", ch
 void Commit::choose_channels() {
   std::vector<Descriptor>& puts = chain_.draft_->descriptors;
   route::Taken taken;
-  const std::vector<std::size_t> puts_to = count_puts(puts, world_.size());
+  std::map<int, std::size_t> puts_to = count_puts(puts);
   for (std::size_t i = 0; i < puts.size(); ++i) {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
@@ -61,7 +61,7 @@ void Commit::choose_channels() {
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
       const route::Choice choice = route::choose(
-          usable, world_.costs(), {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)], d.counted},
+          usable, world_.costs(), {d.to, *d.shape, puts_to[d.to], d.counted},
           chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);

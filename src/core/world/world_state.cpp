@@ -44,7 +44,7 @@ WorldState::WorldState(WorldState& root, boot::Connections connections, GroupRan
       key_(key),
       connections_(std::move(connections)),
       ranks_(std::move(ranks)),
-      members_(control(), *ranks_),
+      members_(control(), ranks_),
       costs_(root.costs_.of_group(rank(), connections_.places.sub_cluster)),
       checks_steps_(root.checks_steps_),
       times_chains_(root.times_chains_) {
@@ -82,14 +82,15 @@ std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
   WorldState& root = this->root();
   boot::Connections connections;
   connections.launcher = launcher();
-  std::vector<int> outside;  // the ranks of the root
+  std::vector<int> outside, hosts, sub_clusters;  // `outside`: the ranks of the root
   for (const int rank : ranks) {
-    outside.push_back(members_.ranks()[static_cast<std::size_t>(rank)]);
-    connections.places.host.push_back(places().host[static_cast<std::size_t>(rank)]);
-    connections.places.sub_cluster.push_back(sub_cluster(rank));
+    outside.push_back(members_[rank]);
+    hosts.push_back(places().host[static_cast<std::size_t>(rank)]);
+    sub_clusters.push_back(sub_cluster(rank));
   }
-  renumber(connections.places.host);
-  renumber(connections.places.sub_cluster);
+  renumber(hosts);
+  renumber(sub_clusters);
+  connections.places = {std::move(hosts), std::move(sub_clusters)};
   auto control = std::make_unique<control::GroupControl>(root.control(), outside, root.groups_[outside]++);
   const std::uint64_t key = control->key();
   connections.control = std::move(control);
@@ -256,8 +257,9 @@ std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>
         "a view of {}, which is of another world; a group sees the windows of the worlds that it is made of",
         window->title());
   }
+  const std::vector<int> around = theirs.members_.ranks();
   for (const int rank : *ranks_) {
-    if (control::number_in(theirs.members_.ranks(), rank)) continue;
+    if (control::number_in(around, rank)) continue;
     base::fail(
         Errc::invalid_argument,
         "a view of {}, of which rank {} of this group has no part; a group sees the windows of the worlds "

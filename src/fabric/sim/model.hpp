@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -98,6 +99,8 @@ class Model {
   double predict_us(std::size_t protocol, int from, int to, const base::Shape& shape);
 
   Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
+
+  std::optional<control::Places> places;  // once a rank has found them; see find_places
 
   PostBox& post_box(int rank) { return post_boxes_[rank]; }
   PostRoute& post_route(int from, int to) {

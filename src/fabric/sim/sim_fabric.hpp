@@ -22,9 +22,9 @@ class Model;
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {},
                                   base::Fibers* fibers = nullptr);
 
-// Returns places that are all on one host. A sub-cluster consists of the ranks that the machine's first
+// Returns places that are all on one host, which all ranks share. A sub-cluster consists of the ranks that the machine's first
 // protocol joins.
-control::Places find_places(const Model& model);
+const control::Places& find_places(Model& model);
 
 // Returns when the rank has its first turn.
 std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank);

@@ -58,7 +58,7 @@ void run_commit_bench(World& world, const BenchOptions& options) {
 void run_modelled_commit_bench(const BenchOptions& options, const WorldOptions& world_options) {
   const bench::CommitAtScale costs = bench::measure_commit_at_scale(options.ranks, world_options);
   const auto a_rank = [&](double all) { return all / options.ranks; };
-  fmt::print("machine   a model of {}; the times are those of this host, for all {} ranks\n\n", modelled(options).title,
+  fmt::print("machine   a model of {}; the times are what a processor of this host needs for all {} ranks\n\n", modelled(options).title,
              options.ranks);
   const auto row = [](const char* what, const std::string& figure) { fmt::print("{:<44}{:>12}\n", what, figure); };
   row("world up, s", fmt::format("{:.4g}", costs.up_s));
