@@ -113,6 +113,9 @@ class Control {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
+  // Returns the number by which messages call a rank.
+  virtual int called(int rank) const { return rank; }
+
   // Collective. Returns every rank's bytes, by rank. `what` names the call in errors ("... while waiting for
   // it in <what>"). Throws:
   //   - Error{timed_out} or Error{rank_lost}, which names the ranks that have not come, and whatever
@@ -207,7 +210,7 @@ class Control {
   // brings: what `make` returns, or its error. `require_all` takes what `attempt` has returned on all ranks,
   // and leaves what `make` did.
   base::Blob attempt(std::string_view what, const std::function<base::Blob()>& make) const;
-  static void require_all(std::vector<base::Blob>& all);
+  void require_all(std::vector<base::Blob>& all) const;
 
   // As make_together, for a function that returns nothing. Only where it throws on some rank do the ranks gather.
   void do_together(std::string_view what, const std::function<void()>& act);

@@ -105,7 +105,7 @@ class Agreement {
   // Throws the problem of the lowest rank that has one.
   halo::Shapes of_all(const base::Blob& mine) const {
     std::vector<base::Blob> all = control_.all_gather(mine, what_);
-    control::Control::require_all(all);
+    control_.require_all(all);
     halo::Shapes shapes;
     std::string first;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
