@@ -11,6 +11,8 @@
 namespace tca::tool {
 
 inline constexpr int max_ranks = 4096;
+// On a modelled machine they take turns on one thread.
+inline constexpr int most_modelled_ranks = 1 << 20;
 
 // What `--bind` asks for.
 struct Binding {

@@ -76,9 +76,9 @@ void check_all(const std::string& name, const RankJob& job, const CheckOfRanks& 
 
 }  // namespace
 
-void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given) {
+void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given, int most) {
   app.add_option("-n,--ranks", ranks, what)
-      ->check(between(1, max_ranks))
+      ->check(between(1, most))
       ->each([&given](const std::string&) { given = true; })
       ->capture_default_str();
 }

@@ -24,8 +24,8 @@ struct RankJob {
 
 inline bool on_gpus(const RankJob& job) { return boot::on_gpus(job.fabric); }
 
-// Adds -n, --ranks. `given` is set when the command line has it.
-void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given);
+// Adds -n, --ranks, of 1 to `most`. `given` is set when the command line has it.
+void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given, int most = max_ranks);
 
 // Adds --ranks (by default as many as there are cores, up to four), --fabric, --sub-cluster, --machine,
 // --threads and --bind.

@@ -55,6 +55,12 @@ struct ChainOptions {
   /// Takes the times of the messages, for `Chain::timing`. The same on every rank. WorldOptions::timing does so for
   /// all chains.
   bool timed = false;
+  /// Has only those ranks commit the chain that it joins: this rank's partners, to which it puts or signals or which it
+  /// expects, their partners, and so on. The others go on, and need not make the chain. The same on each of them. A partner
+  /// that has not named this rank does not take part, and `commit` then throws Error{timed_out}, which names it. What a
+  /// destroyed chain has left is freed when the same ranks commit another one so. Cheap for few ranks; what joins many
+  /// is committed faster by all. mpi/rma does not carry it.
+  bool partners_only = false;
 };
 
 class TCA_API Chain {
@@ -138,7 +144,7 @@ class TCA_API Chain {
     return ProducedArrival<T>(add_expected_produced(rank, elements, sizeof(T)));
   }
 
-  /// Collective. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every
+  /// Collective, over all ranks or those that ChainOptions::partners_only says. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every
   /// rank:
   ///   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
   ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,

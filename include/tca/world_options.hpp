@@ -35,6 +35,10 @@ struct WorldOptions {
   /// until others contend with them: simulated faster, with times within a few percent) or "flow" (bandwidth
   /// alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
+  /// Has the ranks of World::run_threads take turns on the caller's thread, on sim, each with a stack of 1 MiB. There may
+  /// then be more of them than the system gives threads, and a modelled step takes less of the host's time. What is
+  /// thread_local they have in common. Without effect in a build with AddressSanitizer or ThreadSanitizer.
+  bool fibers = false;
   /// A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give
   /// MPI_THREAD_MULTIPLE. OPENTCA_PROGRESS_THREAD (0 or 1) overrides it. See also World::progress.
   bool progress_thread = false;

@@ -85,6 +85,8 @@ class Reader {
     return {data, data + bytes};
   }
 
+  void skip(std::size_t bytes) { take(bytes); }
+
   bool done() const { return at_ == blob_.size(); }
   Blob rest() const { return Blob(blob_.begin() + static_cast<std::ptrdiff_t>(at_), blob_.end()); }
 

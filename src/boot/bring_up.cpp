@@ -361,6 +361,7 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
 
 struct ThreadConnections::Shared {
   shm::Mapping rendezvous;            // where ranks run by themselves
+  std::unique_ptr<base::Fibers> fibers;
   std::shared_ptr<sim::Model> model;  // where ranks take turns on a modelled machine
 };
 
@@ -373,13 +374,18 @@ ThreadConnections::ThreadConnections(int ranks, const WorldOptions& options)
          options.fabric);
   }
   if (options.fabric == "sim") {
-    shared_->model = sim::make_model(machine_name(options.machine), ranks, options.fidelity);
+    if (options.fibers && base::Fibers::available)
+      shared_->fibers = std::make_unique<base::Fibers>(static_cast<std::size_t>(ranks));
+    shared_->model =
+        sim::make_model(machine_name(options.machine), ranks, options.fidelity, shared_->fibers.get());
   } else {
     shared_->rendezvous = make_thread_rendezvous(ranks);
   }
 }
 
 ThreadConnections::~ThreadConnections() = default;
+
+base::Fibers* ThreadConnections::fibers() const { return shared_->fibers.get(); }
 
 std::unique_ptr<control::Control> ThreadConnections::control(int rank,
                                                              std::chrono::milliseconds time_limit) const {

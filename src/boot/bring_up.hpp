@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/fibers.hpp"
 #include "boot/launch_info.hpp"
 #include "control/control.hpp"
 #include "fabric/fabric.hpp"
@@ -84,7 +85,7 @@ Connections bring_up_joined(const LaunchInfo& launch, const Asked& asked);
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
                                   const Asked& asked);
 
-// Holds what `ranks` threads have in common and gives each thread its connections through it. The fabric is
+// Holds what `ranks` threads or fibers have in common and gives each its connections through it. The fabric is
 // shm where the options name none.
 class ThreadConnections {
  public:
@@ -94,6 +95,8 @@ class ThreadConnections {
   ~ThreadConnections();
   std::unique_ptr<control::Control> control(int rank, std::chrono::milliseconds time_limit) const;
   Connections bring_up(int rank, const WorldOptions& options) const;
+  // The fibers that the ranks are to be; null where they are threads.
+  base::Fibers* fibers() const;
 
  private:
   struct Shared;

@@ -16,12 +16,12 @@ namespace {
 // with messages that say more.
 std::string_view kind_of(std::string_view what) { return what.substr(0, what.find('\'')); }
 
-void require_same_call(std::string_view first, int rank, std::string_view theirs) {
+void require_same_call(const Control& control, std::string_view first, int rank, std::string_view theirs) {
   if (kind_of(theirs) == kind_of(first)) return;
   base::fail(
       Errc::refused,
-      "rank 0 is in {}, rank {} in {}; every rank must make the same collective calls in the same order",
-      first, rank, theirs);
+      "rank {} is in {}, rank {} in {}; every rank must make the same collective calls in the same order",
+      control.called(0), first, control.called(rank), theirs);
 }
 
 // What a rank lays out at a meeting begins with the name of its call.
@@ -60,7 +60,7 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
   const std::string first = base::Reader(all[0]).get_string();
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
-    require_same_call(first, static_cast<int>(rank), reader.get_string());
+    require_same_call(*this, first, static_cast<int>(rank), reader.get_string());
     all[rank] = reader.rest();
   }
   return all;
@@ -80,7 +80,7 @@ Exchanged Control::exchange(const std::vector<Letter>& letters, const Votes& vot
   if (!delivered.ballot.is_of_one_call()) {
     const std::string first = base::Reader(delivered.from.front().bytes).get_string();
     for (const Letter& theirs : delivered.from)
-      require_same_call(first, theirs.rank, base::Reader(theirs.bytes).get_string());
+      require_same_call(*this, first, theirs.rank, base::Reader(theirs.bytes).get_string());
   }
   for (const Letter& theirs : delivered.from) {
     base::Reader reader(theirs.bytes);
@@ -88,8 +88,11 @@ Exchanged Control::exchange(const std::vector<Letter>& letters, const Votes& vot
     reader.get<Ballot>();
     for (auto n = reader.get<std::size_t>(); n > 0; --n) {
       const int to = reader.get<int>();
-      base::Blob bytes = reader.get_blob(reader.get<std::size_t>());
-      if (to == rank() && theirs.rank != rank()) exchanged.letters.push_back({theirs.rank, std::move(bytes)});
+      const auto bytes = reader.get<std::size_t>();
+      if (to == rank() && theirs.rank != rank())
+        exchanged.letters.push_back({theirs.rank, reader.get_blob(bytes)});
+      else
+        reader.skip(bytes);
     }
   }
   return exchanged;
@@ -128,8 +131,8 @@ base::Blob Control::attempt(std::string_view what, const std::function<base::Blo
   } catch (const std::bad_alloc&) {
     problem =
         Error(Errc::out_of_memory,
-              fmt::format("rank {} has no memory left in {}: {}", rank(), what, base::limit_met(ENOMEM)),
-              {.rank = rank()});
+              fmt::format("rank {} has no memory left in {}: {}", called(rank()), what, base::limit_met(ENOMEM)),
+              {.rank = called(rank())});
   }
   base::Writer writer;
   writer.put(problem.has_value());
@@ -138,7 +141,7 @@ base::Blob Control::attempt(std::string_view what, const std::function<base::Blo
 }
 
 // A sentence is about the rank in its error's fields. Where it is about none, those that met it are named.
-void Control::require_all(std::vector<base::Blob>& all) {
+void Control::require_all(std::vector<base::Blob>& all) const {
   std::optional<Error> problem;
   std::vector<int> ranks;  // that met this problem
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -148,7 +151,7 @@ void Control::require_all(std::vector<base::Blob>& all) {
     all[rank] = reader.rest();
     if (!theirs || (problem && std::string_view(theirs->what()) != problem->what())) continue;
     problem = std::move(theirs);
-    ranks.push_back(static_cast<int>(rank));
+    ranks.push_back(called(static_cast<int>(rank)));
   }
   if (!problem) return;
   if (problem->rank() || ranks.size() == all.size()) throw Error(*problem);
@@ -219,29 +222,31 @@ void Control::await(AllGather& exchange, std::string_view what, std::string_view
 }
 
 void Control::fail_lost(int rank, const Loss& loss, std::string_view meanwhile, ErrorFields about) {
-  trouble = loss.passed_on(rank);
+  const int me = called(this->rank()), them = called(rank);
+  trouble = loss.passed_on(them);
   note_failure(Errc::rank_lost);
-  about.rank = this->rank();
-  about.missing = {rank};
-  base::fail(Errc::rank_lost, std::move(about), "rank {} {} while rank {} was {}", rank, loss.in_words(),
-             this->rank(), meanwhile);
+  about.rank = me;
+  about.missing = {them};
+  base::fail(Errc::rank_lost, std::move(about), "rank {} {} while rank {} was {}", them, loss.in_words(), me,
+             meanwhile);
 }
 
 void Control::fail_over(std::string_view what) const {
-  base::fail(Errc::invalid_argument, {.rank = rank()},
+  base::fail(Errc::invalid_argument, {.rank = called(rank())},
              "this world is over for rank {}, which has left it, and {} needs the others; make collective "
              "calls while its World is there",
-             rank(), what);
+             called(rank()), what);
 }
 
 void Control::fail_late(std::chrono::nanoseconds waited, std::string_view where, ErrorFields about,
                         std::string_view what_to_do, std::string_view otherwise) {
+  for (int& rank : about.missing) rank = called(rank);
   const std::string whom = about.missing.empty() ? std::string(otherwise)
                                                  : fmt::format("rank {}", base::list_ranks(about.missing));
   trouble = {fmt::format("it waited too long for {} in {}", whom, where)};
   note_failure(Errc::timed_out);
-  about.rank = rank();
-  base::fail(Errc::timed_out, std::move(about), "rank {} waited {:.1f} s in {} for {}{}", rank(),
+  about.rank = called(rank());
+  base::fail(Errc::timed_out, std::move(about), "rank {} waited {:.1f} s in {} for {}{}", called(rank()),
              std::chrono::duration<double>(waited).count(), where, whom, what_to_do);
 }
 

@@ -19,6 +19,7 @@
 #include "base/codec.hpp"
 #include "base/poll.hpp"
 #include "control/all_gather.hpp"
+#include "control/per_rank.hpp"
 #include "tca/error.hpp"
 
 namespace tca::control {
@@ -26,7 +27,7 @@ namespace tca::control {
 // Where the ranks are: for each rank, the number of its host and that of its sub-cluster. The ranks of a
 // sub-cluster reach each other's memory directly; it lies within a host.
 struct Places {
-  std::vector<int> host, sub_cluster;
+  PerRank host, sub_cluster;
   // Why ranks of a host that were not to be divided are in several sub-clusters; empty where none are.
   std::string obstacle = {};
 
@@ -41,7 +42,7 @@ struct Places {
 
   // Returns the places of a world that is one sub-cluster.
   static Places together(int ranks) {
-    const std::vector<int> same(static_cast<std::size_t>(ranks), 0);
+    const PerRank same(std::vector<int>(static_cast<std::size_t>(ranks), 0));
     return {same, same};
   }
 };
@@ -111,6 +112,9 @@ class Control {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+
+  // Returns the number by which messages call a rank.
+  virtual int called(int rank) const { return rank; }
 
   // Collective. Returns every rank's bytes, by rank. `what` names the call in errors ("... while waiting for
   // it in <what>"). Throws:
@@ -206,7 +210,7 @@ class Control {
   // brings: what `make` returns, or its error. `require_all` takes what `attempt` has returned on all ranks,
   // and leaves what `make` did.
   base::Blob attempt(std::string_view what, const std::function<base::Blob()>& make) const;
-  static void require_all(std::vector<base::Blob>& all);
+  void require_all(std::vector<base::Blob>& all) const;
 
   // As make_together, for a function that returns nothing. Only where it throws on some rank do the ranks gather.
   void do_together(std::string_view what, const std::function<void()>& act);

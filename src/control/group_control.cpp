@@ -10,7 +10,7 @@ namespace tca::control {
 namespace {
 
 // Members that make a group know it by this without having spoken.
-std::uint64_t key_of(const std::vector<int>& ranks, std::uint32_t number) {
+std::uint64_t key_of(const std::vector<int>& ranks, std::uint64_t number) {
   base::Writer writer;
   writer.put(number);
   for (const int rank : ranks) writer.put(rank);
@@ -19,8 +19,8 @@ std::uint64_t key_of(const std::vector<int>& ranks, std::uint32_t number) {
 
 }  // namespace
 
-GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint32_t number)
-    : parent_(parent), subset_{std::move(ranks), 0, 0} {
+GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint64_t number, std::vector<int> called)
+    : parent_(parent), subset_{std::move(ranks), 0, 0}, called_(std::move(called)) {
   subset_.key = key_of(subset_.ranks, number);
   rank_ = number_in(subset_.ranks, parent.rank()).value();
   time_limit = parent.time_limit;
@@ -35,7 +35,7 @@ std::optional<Loss> GroupControl::lost(int rank) {
   Trouble& theirs = loss->trouble;
   const std::optional<int> here = number_in(subset_.ranks, *theirs.origin);
   if (!here) theirs.reason = fmt::format("rank {} of the world around it {}", *theirs.origin, theirs.reason);
-  theirs.origin = here;
+  theirs.origin = here ? std::optional(called(*here)) : here;
   return loss;
 }
 
@@ -59,8 +59,9 @@ bool GroupControl::wait_turn(const Wait& wait, std::chrono::nanoseconds at_most)
     return parent_.wait_turn(Outer(wait, *this), at_most);
   } catch (const Error& error) {
     ErrorFields fields = error.fields();
-    fields.rank = rank_;
+    fields.rank = called(rank_);
     fields.missing = wait.about().missing;
+    for (int& rank : fields.missing) rank = called(rank);
     throw Error(error.code(), error.what(), std::move(fields));
   }
 }
@@ -76,15 +77,18 @@ std::vector<base::Blob> GroupControl::gather(const base::Blob& mine, std::string
   const base::Blob marked = base::Writer().put(subset_.key).put_blob(mine).blob();
   const std::unique_ptr<AllGather> exchange = parent_.begin_among(subset_, marked);
   ++subset_.exchanges;
-  std::vector<base::Blob> all = complete(*exchange, what, "; did it make the same call, on the same group?");
+  std::vector<base::Blob> all =
+      complete(*exchange, what,
+               called_.empty() ? "; did it make the same call, on the same group?"
+                               : "; does it commit the chain too, and do both ranks put to each other or expect it?");
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
     if (reader.get<std::uint64_t>() != subset_.key) {
       base::fail(
-          Errc::refused, {.rank = rank_, .missing = {static_cast<int>(rank)}},
+          Errc::refused, {.rank = called(rank_), .missing = {called(static_cast<int>(rank))}},
           "rank {} is in {} of a group of ranks {} of the world around it, and rank {} in a call of another "
           "group; ranks that are in several groups call them in the same order",
-          rank_, what, base::list_ranks(subset_.ranks), rank);
+          called(rank_), what, base::list_ranks(subset_.ranks), called(static_cast<int>(rank)));
     }
     all[rank] = reader.rest();
   }
@@ -94,7 +98,9 @@ std::vector<base::Blob> GroupControl::gather(const base::Blob& mine, std::string
 // Whoever waits for this rank elsewhere is told what it met here, in the numbers of the parent.
 void GroupControl::note_failure(Errc code) {
   parent_.trouble = trouble;
-  if (trouble.origin) parent_.trouble.origin = parent_rank(*trouble.origin);
+  if (trouble.origin)
+    parent_.trouble.origin =
+        parent_rank(called_.empty() ? *trouble.origin : number_in(called_, *trouble.origin).value());
   parent_.note_failure(code);
 }
 

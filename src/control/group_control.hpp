@@ -12,11 +12,14 @@ namespace tca::control {
 class GroupControl final : public Control {
  public:
   // `ranks` are ranks of the parent, which outlives this object; this one is among them. `number` tells groups of
-  // the same ranks apart, and is the same on each of them.
-  GroupControl(Control& parent, std::vector<int> ranks, std::uint32_t number);
+  // the same ranks apart, and is the same on each of them. `called`: what messages call them; empty: by their new numbers.
+  GroupControl(Control& parent, std::vector<int> ranks, std::uint64_t number, std::vector<int> called = {});
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(subset_.ranks.size()); }
+  int called(int rank) const override {
+    return called_.empty() ? rank : called_[static_cast<std::size_t>(rank)];
+  }
   std::optional<Loss> lost(int rank) override;
   bool is_gone(int rank) const override { return parent_.is_gone(parent_rank(rank)); }
 
@@ -41,6 +44,7 @@ class GroupControl final : public Control {
 
   Control& parent_;
   Subset subset_;
+  std::vector<int> called_;
   int rank_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -23,20 +24,29 @@ inline std::optional<int> number_in(const std::vector<int>& ranks, int rank) {
 class Members {
  public:
   // All ranks of a world.
-  explicit Members(Control& control) : control_(&control), ranks_(static_cast<std::size_t>(control.size())) {
-    std::iota(ranks_.begin(), ranks_.end(), 0);
-  }
+  explicit Members(Control& control) : control_(&control) {}
   // `ranks`: those of the world, by their number in `control`, by which they meet.
-  Members(Control& control, std::vector<int> ranks) : control_(&control), ranks_(std::move(ranks)) {}
+  Members(Control& control, std::shared_ptr<const std::vector<int>> ranks)
+      : control_(&control), ranks_(std::move(ranks)) {}
 
   Control& control() const { return *control_; }
-  // Return the ranks of the world that the members are, and this one.
-  const std::vector<int>& ranks() const { return ranks_; }
-  int rank() const { return ranks_[static_cast<std::size_t>(control_->rank())]; }
+  int size() const { return control_->size(); }
+  // Return the rank of the world that a member is, and this one.
+  int operator[](int member) const {
+    return ranks_ == nullptr ? member : (*ranks_)[static_cast<std::size_t>(member)];
+  }
+  int rank() const { return (*this)[control_->rank()]; }
+  // Returns those of all members.
+  std::vector<int> ranks() const {
+    if (ranks_ != nullptr) return *ranks_;
+    std::vector<int> all(static_cast<std::size_t>(size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
 
  private:
   Control* control_;
-  std::vector<int> ranks_;
+  std::shared_ptr<const std::vector<int>> ranks_;  // null: all
 };
 
 }  // namespace tca::control

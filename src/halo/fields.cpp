@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 
 namespace tca::halo {
 
@@ -44,6 +45,26 @@ std::string describe(const core::WorldState& world, const std::vector<Added>& fi
 
 bool is_same(const Added& a, const Added& b) { return a.window == b.window && a.combined == b.combined; }
 
+// Throws on every rank alike, since not all have added the same.
+void refuse_different(const core::WorldState& world, const std::string& whose, const std::vector<Added>& mine,
+                      const std::string& what) {
+  base::Writer writer;
+  for (const Added& field : mine) writer.put(field);
+  std::vector<Added> first;
+  int rank = 0;
+  for (const base::Blob& blob : world.control().all_gather(writer.blob(), what)) {
+    std::vector<Added> theirs;
+    for (base::Reader reader(blob); !reader.done();) theirs.push_back(reader.get<Added>());
+    if (rank == 0) first = theirs;
+    if (!std::ranges::equal(theirs, first, is_same)) {
+      fail(Errc::refused,
+           "{}: rank 0 has added {}; rank {} has added {}; every rank adds the same windows in the same order", whose,
+           describe(world, first), rank, describe(world, theirs));
+    }
+    ++rank;
+  }
+}
+
 }  // namespace
 
 void require_room(const core::WorldState& world, const std::string& whose, std::int64_t elements,
@@ -66,16 +87,17 @@ void require_apart(const core::WorldState& world, const std::string& whose, std:
   }
 }
 
-void require_same(const core::WorldState& world, const std::string& whose,
-                  const std::vector<std::vector<Added>>& by_rank) {
-  const std::vector<Added>& first = by_rank.front();
-  for (std::size_t rank = 1; rank < by_rank.size(); ++rank) {
-    if (std::ranges::equal(by_rank[rank], first, is_same)) continue;
-    fail(Errc::refused,
-         "{}: rank 0 has added {}; rank {} has added {}; every rank adds the same windows in the same order",
-         whose, describe(world, first), rank, describe(world, by_rank[rank]));
-  }
-  if (first.empty()) fail(Errc::refused, "{} has no field: add a window before its commit", whose);
+std::vector<control::Letter> exchange_fields(const core::WorldState& world, const std::string& whose,
+                                             const std::vector<Added>& mine,
+                                             const std::vector<control::Letter>& letters) {
+  base::Writer writer;
+  for (const Added& field : mine) writer.put(field.window).put(field.combined);
+  const auto [same, not_same] = control::vote_for(base::fnv1a(writer.blob()));
+  const std::string what = fmt::format("commit of {}", whose);
+  control::Exchanged met = world.control().exchange(letters, {same, not_same}, what);
+  if (!control::all_voted_alike(met.votes[0], met.votes[1])) refuse_different(world, whose, mine, what);
+  if (mine.empty()) fail(Errc::refused, "{} has no field: add a window before its commit", whose);
+  return std::move(met.letters);
 }
 
 }  // namespace tca::halo

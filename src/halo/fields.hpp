@@ -34,8 +34,10 @@ void require_room(const core::WorldState& world, const std::string& whose, std::
 void require_apart(const core::WorldState& world, const std::string& whose, std::int64_t elements,
                    std::span<const Added> before, const raw::Window& window, std::int64_t offset);
 
-// Throws Error{refused} unless all ranks have added the same windows in the same order, and at least one.
-void require_same(const core::WorldState& world, const std::string& whose,
-                  const std::vector<std::vector<Added>>& by_rank);
+// Collective. Brings letters to those whom they are for, and returns those to this rank. Throws Error{refused}, on every
+// rank alike, unless all ranks have added the same windows in the same order, and at least one.
+std::vector<control::Letter> exchange_fields(const core::WorldState& world, const std::string& whose,
+                                             const std::vector<Added>& mine,
+                                             const std::vector<control::Letter>& letters);
 
 }  // namespace tca::halo

@@ -73,28 +73,18 @@ std::int64_t FoldState::sent_bytes() const {
 // Collective. Tells the others which fields this rank has added, and where in its staging windows a holder's
 // ghosts begin; they lie in a row. Returns, by owner, where this rank's go.
 std::map<int, std::int64_t> FoldState::exchange() {
-  base::Writer writer;
-  writer.put(fields_.size());
-  for (const Added& field : added()) writer.put(field);
-  for (std::size_t i = 0; i < faces_.size(); ++i) {
-    if (i > 0 && faces_[i].holder == faces_[i - 1].holder) continue;
-    writer.put_number(static_cast<std::uint64_t>(faces_[i].holder));
-    writer.put_number(static_cast<std::uint64_t>(faces_[i].staged));
-  }
-  std::vector<std::vector<Added>> fields;  // by rank
+  std::vector<control::Letter> letters;
   std::map<int, std::int64_t> places;
-  for (const base::Blob& blob :
-       world_->control().all_gather(writer.blob(), fmt::format("commit of {}", title()))) {
-    base::Reader reader(blob);
-    fields.emplace_back();
-    for (auto n = reader.get<std::size_t>(); n > 0; --n) fields.back().push_back(reader.get<Added>());
-    while (!reader.done()) {
-      const auto holder = static_cast<int>(reader.get_number());
-      const auto staged = static_cast<std::int64_t>(reader.get_number());
-      if (holder == world_->rank()) places[static_cast<int>(fields.size()) - 1] = staged;
-    }
+  for (std::size_t i = 0; i < faces_.size(); ++i) {
+    const auto& face = faces_[i];
+    if (i > 0 && face.holder == faces_[i - 1].holder) continue;
+    if (face.holder == world_->rank())
+      places[face.holder] = face.staged;
+    else
+      letters.push_back({face.holder, base::Writer().put(face.staged).blob()});
   }
-  require_same(*world_, title(), fields);
+  for (const control::Letter& letter : exchange_fields(*world_, title(), added(), letters))
+    places[letter.rank] = base::Reader(letter.bytes).get<std::int64_t>();
   return places;
 }
 

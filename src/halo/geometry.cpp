@@ -104,9 +104,9 @@ void check_total(const std::string& name, const Shape& shape, std::size_t dims) 
   }
 }
 
-void check_pair(const std::string& name, const std::vector<Shape>& shapes, int holder, int owner,
+void check_pair(const std::string& name, const Shapes& shapes, int holder, int owner,
                 const Grid::Coordinates& step, int dims) {
-  const Shape &here = shapes[at(holder)], &there = shapes[at(owner)];
+  const Shape &here = shapes.at(holder), &there = shapes.at(owner);
   const Box ghosts = ghosts_of(here, step, dims);
   if (is_empty(ghosts, dims)) return;
   for (std::size_t d = 0; d < at(dims); ++d) {
@@ -197,8 +197,7 @@ Grid::Coordinates opposite(const Grid::Coordinates& step) {
   return back;
 }
 
-std::optional<int> neighbour_of(const Grid& grid, const std::vector<Shape>& shapes, int rank,
-                                const Grid::Coordinates& step) {
+std::optional<int> neighbour_of(const Grid& grid, const Shapes& shapes, int rank, const Grid::Coordinates& step) {
   for (int dim = 0; dim < grid.dims(); ++dim) {
     const std::size_t d = at(dim);
     if (step[d] == 0) continue;
@@ -207,7 +206,7 @@ std::optional<int> neighbour_of(const Grid& grid, const std::vector<Shape>& shap
     for (int distance = 1; distance <= grid.extent(dim); ++distance) {
       along[d] = distance * step[d];
       next = grid.neighbour(rank, along);
-      if (!next || shapes[at(*next)].interior[d] > 0) break;
+      if (!next || shapes.at(*next).interior[d] > 0) break;
     }
     if (!next) return std::nullopt;
     rank = *next;
@@ -215,14 +214,12 @@ std::optional<int> neighbour_of(const Grid& grid, const std::vector<Shape>& shap
   return rank;
 }
 
-void check_neighbours(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes,
+void check_neighbours(const std::string& name, const Grid& grid, const Shapes& shapes, int rank,
                       const std::vector<Grid::Coordinates>& steps) {
-  for (int rank = 0; rank < grid.ranks(); ++rank) {
-    if (!has_cells(shapes[at(rank)], grid.dims())) continue;
-    for (const Grid::Coordinates& step : steps) {
-      if (const std::optional<int> owner = neighbour_of(grid, shapes, rank, step))
-        check_pair(name, shapes, rank, *owner, step, grid.dims());
-    }
+  if (!has_cells(shapes.at(rank), grid.dims())) return;
+  for (const Grid::Coordinates& step : steps) {
+    if (const std::optional<int> owner = neighbour_of(grid, shapes, rank, step))
+      check_pair(name, shapes, rank, *owner, step, grid.dims());
   }
 }
 

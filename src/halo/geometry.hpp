@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct Shape {
   std::array<GhostWidth, Grid::max_dims> filled{};  // of these ghosts, by an exchange
 };
 
+// By rank: those of a rank and its neighbours, or of all.
+using Shapes = std::map<int, Shape>;
+
 // Returns a shape of the numbers that a program gave. Throws Error{invalid_argument} for those that do not
 // fit the grid.
 Shape check_shape(const std::string& name, const Grid& grid, const std::vector<std::int64_t>& interior,
@@ -37,11 +41,10 @@ std::vector<Grid::Coordinates> directions(int dims, bool corners);
 Grid::Coordinates opposite(const Grid::Coordinates& step);
 
 // Returns the rank on side `step` of one that has cells: the next along each dimension that has some itself.
-std::optional<int> neighbour_of(const Grid& grid, const std::vector<Shape>& shapes, int rank,
-                                const Grid::Coordinates& step);
+std::optional<int> neighbour_of(const Grid& grid, const Shapes& shapes, int rank, const Grid::Coordinates& step);
 
-// Checks every pair of neighbours, so that every rank finds the same problem. Throws Error{refused}.
-void check_neighbours(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes,
+// Checks a rank with each of its neighbours whose cells its ghosts hold. Throws Error{refused}.
+void check_neighbours(const std::string& name, const Grid& grid, const Shapes& shapes, int rank,
                       const std::vector<Grid::Coordinates>& steps);
 
 // Cells of one rank, and the ghosts of another that stand for them, in the same order.

@@ -3,11 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "base/codec.hpp"
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "base/text/ranks.hpp"
 #include "core/world/world_state.hpp"
 #include "halo/fields.hpp"
@@ -36,41 +39,128 @@ bool is_at(const Grid::Coordinates& at, std::span<const int> side) {
 }  // namespace
 
 struct Halo::Arrays {
-  std::vector<halo::Shape> shapes;  // by rank
+  halo::Shapes shapes;
 
   // Collective. Throws on every rank alike.
   static Arrays agreed(World& world, const std::string& name, const Grid& grid,
                        const std::vector<std::int64_t>& interior, const HaloOptions& options);
 };
 
+namespace {
+
+// What ranks find out of each other's arrays before they have a halo. As a rule neighbours tell each other, and all vote
+// that nothing is wrong. Only where something is, or a rank without cells makes others neighbours, is all gathered.
+class Agreement {
+ public:
+  Agreement(World& world, const std::string& name, const Grid& grid, bool corners)
+      : control_(core::WorldState::of(world).control()),
+        name_(name),
+        grid_(grid),
+        steps_(halo::directions(grid.dims(), corners)),
+        words_(describe(grid, corners)),
+        what_(fmt::format("creation of halo '{}'", name)) {}
+
+  // `make` returns this rank's shape, or throws.
+  halo::Shapes run(const std::function<halo::Shape()>& make) const {
+    const base::Blob mine =
+        control_.attempt(what_, [&] { return base::Writer().put(make()).put_string(words_).blob(); });
+    base::Reader reader(mine);
+    if (reader.get<bool>()) {
+      control_.exchange({}, {1}, what_);
+      return of_all(mine);
+    }
+    if (const std::optional<halo::Shapes> near = of_neighbours(reader.get<halo::Shape>())) return *near;
+    return of_all(mine);
+  }
+
+ private:
+  // Returns nothing where some rank knows a reason to gather all.
+  std::optional<halo::Shapes> of_neighbours(const halo::Shape& mine) const {
+    std::set<int> neighbours;
+    for (const Grid::Coordinates& step : steps_)
+      if (const std::optional<int> rank = grid_.neighbour(control_.rank(), step)) neighbours.insert(*rank);
+    neighbours.erase(control_.rank());
+    std::vector<control::Letter> letters;
+    for (const int rank : neighbours) letters.push_back({rank, base::Writer().put(mine).blob()});
+    const auto [same, not_same] = control::vote_for(base::fnv1a(std::as_bytes(std::span(words_))));
+    const std::uint64_t is_bare = halo::has_cells(mine, grid_.dims()) ? 0 : 1;
+    const control::Exchanged met = control_.exchange(letters, {is_bare, same, not_same}, what_);
+    if (met.votes[0] != 0 || !control::all_voted_alike(met.votes[1], met.votes[2])) return std::nullopt;
+    halo::Shapes shapes{{control_.rank(), mine}};
+    for (const control::Letter& letter : met.letters)
+      shapes.emplace(letter.rank, base::Reader(letter.bytes).get<halo::Shape>());
+    const bool is_wrong = control_.exchange({}, {is_refused(shapes)}, what_).votes[0] != 0;
+    return is_wrong ? std::nullopt : std::optional(std::move(shapes));
+  }
+
+  bool is_refused(const halo::Shapes& shapes) const {
+    try {
+      halo::check_neighbours(name_, grid_, shapes, control_.rank(), steps_);
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  }
+
+  // Throws the problem of the lowest rank that has one.
+  halo::Shapes of_all(const base::Blob& mine) const {
+    std::vector<base::Blob> all = control_.all_gather(mine, what_);
+    control_.require_all(all);
+    halo::Shapes shapes;
+    std::string first;
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      base::Reader reader(all[rank]);
+      shapes.emplace(static_cast<int>(rank), reader.get<halo::Shape>());
+      const std::string theirs = reader.get_string();
+      if (rank == 0) first = theirs;
+      if (theirs != first) {
+        fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name_, first, rank,
+             theirs);
+      }
+    }
+    for (int rank = 0; rank < grid_.ranks(); ++rank)
+      halo::check_neighbours(name_, grid_, shapes, rank, steps_);
+    return shapes;
+  }
+
+  control::Control& control_;
+  const std::string& name_;
+  const Grid& grid_;
+  std::vector<Grid::Coordinates> steps_;
+  std::string words_, what_;
+};
+
+// Collective. Tells the ranks whose puts come here which fields this rank has added, and returns the same of those to whom
+// it puts, and its own.
+std::map<int, std::vector<halo::Added>> fields_of_neighbours(const core::WorldState& world, const std::string& whose,
+                                                             const std::vector<halo::Added>& mine,
+                                                             const std::set<int>& senders) {
+  base::Writer writer;
+  for (const halo::Added& field : mine) writer.put(field);
+  std::vector<control::Letter> letters;
+  for (const int rank : senders)
+    if (rank != world.rank()) letters.push_back({rank, writer.blob()});
+  std::map<int, std::vector<halo::Added>> added{{world.rank(), mine}};
+  for (const control::Letter& letter : halo::exchange_fields(world, whose, mine, letters)) {
+    std::vector<halo::Added>& fields = added[letter.rank];
+    for (base::Reader reader(letter.bytes); !reader.done();) fields.push_back(reader.get<halo::Added>());
+  }
+  return added;
+}
+
+}  // namespace
+
 Halo::Arrays Halo::Arrays::agreed(World& world, const std::string& name, const Grid& grid,
                                   const std::vector<std::int64_t>& interior, const HaloOptions& options) {
-  control::Control& control = core::WorldState::of(world).control();
-  const auto describe_mine = [&] {
-    core::checked_limit(options.chain.time_limit.value_or(control.time_limit),
-                        fmt::format("halo '{}'", name));
+  const std::chrono::milliseconds limit = core::WorldState::of(world).control().time_limit;
+  return {Agreement(world, name, grid, options.corners).run([&] {
+    core::checked_limit(options.chain.time_limit.value_or(limit), fmt::format("halo '{}'", name));
     if (grid.ranks() != world.size()) {
       fail(Errc::invalid_argument, "halo '{}': a grid of {} is one of {} ranks, and the world has {}", name,
            grid.describe(), grid.ranks(), world.size());
     }
-    const halo::Shape mine = halo::check_shape(name, grid, interior, options.width, options.exchange);
-    return base::Writer().put_string(describe(grid, options.corners)).put(mine).blob();
-  };
-  Arrays arrays;
-  std::string first;
-  for (const base::Blob& blob :
-       control.make_together(fmt::format("creation of halo '{}'", name), describe_mine)) {
-    base::Reader reader(blob);
-    const std::string theirs = reader.get_string();
-    if (arrays.shapes.empty()) first = theirs;
-    if (theirs != first) {
-      fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name, first,
-           arrays.shapes.size(), theirs);
-    }
-    arrays.shapes.push_back(reader.get<halo::Shape>());
-  }
-  halo::check_neighbours(name, grid, arrays.shapes, halo::directions(grid.dims(), options.corners));
-  return arrays;
+    return halo::check_shape(name, grid, interior, options.width, options.exchange);
+  })};
 }
 
 Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
@@ -84,10 +174,8 @@ Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays
       time_limit_(core::checked_limit(options.chain.time_limit.value_or(world_->control().time_limit),
                                       fmt::format("halo '{}'", name))) {
   const int dims = grid.dims(), me = world.rank();
-  const std::vector<halo::Shape>& shapes = arrays.shapes;
-  const auto shape_of = [&](int rank) -> const halo::Shape& {
-    return shapes[static_cast<std::size_t>(rank)];
-  };
+  const halo::Shapes& shapes = arrays.shapes;
+  const auto shape_of = [&](int rank) -> const halo::Shape& { return shapes.at(rank); };
   const halo::Shape& mine = shape_of(me);
 
   dims_ = static_cast<std::size_t>(dims);
@@ -156,20 +244,18 @@ void Halo::commit() {
   control::Control& control = world().control();
   require_uncommitted("commit");
   const core::TimeLimit limit(control, time_limit_);
-  base::Writer writer;
-  for (const Field& field : fields_) writer.put(halo::Added{field.window.number(), field.offset});
-  std::vector<std::vector<halo::Added>> added;  // by rank
-  for (const base::Blob& blob : control.all_gather(writer.blob(), fmt::format("commit of {}", title()))) {
-    std::vector<halo::Added>& fields = added.emplace_back();
-    for (base::Reader reader(blob); !reader.done();) fields.push_back(reader.get<halo::Added>());
-  }
-  halo::require_same(*world_, title(), added);
+  std::vector<halo::Added> mine_added;
+  for (const Field& field : fields_) mine_added.push_back({field.window.number(), field.offset});
+  std::set<int> senders;
+  for (const Ghosts& ghosts : ghosts_) senders.insert(ghosts.neighbour);
+  const std::map<int, std::vector<halo::Added>> added =
+      fields_of_neighbours(*world_, title(), mine_added, senders);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const auto& [window, mine, counted] = fields_[i];
     CountedSides& sides = counted_.emplace_back(CountedSides{.counted = counted});
     for (const Face& face : faces_) {
       const raw::Remote target =
-          window.on(face.neighbour).at(added[static_cast<std::size_t>(face.neighbour)][i].offset);
+          window.on(face.neighbour).at(added.at(face.neighbour)[i].offset);
       if (counted)
         sides.to.push_back(chain_.put_counted(target, face.to, window.at(mine), face.from));
       else

@@ -58,6 +58,7 @@ std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, const Put
       if (!matches(override_name, fabric.name(), protocols[p])) continue;
       if (!fabric.carries(static_cast<int>(p), put.target)) continue;
       if (put.counted && !fabric.carries_counted(static_cast<int>(p))) continue;
+      if (put.by_some && !fabric.serves_groups(static_cast<int>(p))) continue;
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
                      costs.predict_us(fabric, p, put.target, put.shape, put.puts),

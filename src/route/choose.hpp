@@ -54,6 +54,7 @@ struct Put {
   base::Shape shape;
   std::size_t puts = 1;  // of the chain to the same rank, this one included
   bool counted = false;
+  bool by_some = false;  // not all ranks commit the chain
 };
 
 // Returns the cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when no

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/layout/shape.hpp"
+#include "control/per_rank.hpp"
 #include "fabric/fabric.hpp"
 #include "route/tuning_table.hpp"
 
@@ -18,11 +19,11 @@ class Costs {
  public:
   // Takes the costs of puts of `rank` from the built-in table. `sub_clusters` has the number of each rank's
   // sub-cluster; when it is empty, all ranks are in one.
-  explicit Costs(int rank = 0, std::vector<int> sub_clusters = {})
+  explicit Costs(int rank = 0, control::PerRank sub_clusters = {})
       : rank_(rank), sub_clusters_(std::move(sub_clusters)) {}
 
   // Returns the same costs for a group, in which this rank has the number `rank`.
-  Costs of_group(int rank, std::vector<int> sub_clusters) const {
+  Costs of_group(int rank, control::PerRank sub_clusters) const {
     Costs costs = *this;
     costs.rank_ = rank;
     costs.sub_clusters_ = std::move(sub_clusters);
@@ -70,7 +71,7 @@ class Costs {
 
  private:
   int rank_;
-  std::vector<int> sub_clusters_;
+  control::PerRank sub_clusters_;
   Processor processor_ = Processor::other;
   bool by_fabrics_ = false;
   std::shared_ptr<const TuningTable> measured_ = std::make_shared<const TuningTable>();

@@ -60,8 +60,9 @@ class MixedRanks final : public Ranks {
 // Places all ranks on one host, `sub_cluster` of them to a sub-cluster.
 control::Places cut(int ranks, int sub_cluster) {
   control::Places places = control::Places::together(ranks);
-  for (int rank = 0; rank < ranks; ++rank)
-    places.sub_cluster[static_cast<std::size_t>(rank)] = rank / sub_cluster;
+  std::vector<int> sub_clusters;
+  for (int rank = 0; rank < ranks; ++rank) sub_clusters.push_back(rank / sub_cluster);
+  places.sub_cluster = std::move(sub_clusters);
   return places;
 }
 

@@ -84,7 +84,7 @@ std::vector<File> Passing::pass(const control::Members& members, int descriptor,
   const int count = control.size();
   for (int first = 1; first < count; first += at_once) {
     for (int distance = first; distance < std::min(first + at_once, count); ++distance) {
-      const int to = members.ranks()[static_cast<std::size_t>((control.rank() + distance) % count)];
+      const int to = members[(control.rank() + distance) % count];
       if (descriptor >= 0 && reach[static_cast<std::size_t>(to)]) send(to, descriptor);
     }
     control.barrier(what);

@@ -30,6 +30,7 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
                                 fmt::format("chain '{}'", name_))),
       guarded_(options.guarded),
       timed_(options.timed || world_->times_chains()),
+      partners_only_(options.partners_only),
       draft_(std::make_unique<Draft>()) {}
 
 ChainState::~ChainState() {
@@ -45,7 +46,8 @@ ChainState::~ChainState() {
     for (const auto& program : programs_) program->cancel();
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
-  world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories)));
+  RetiredChain retired(std::move(programs_), std::move(memories));
+  circle_ != nullptr ? circle_->reclaimer().retire(id_, std::move(retired)) : world_->retire(id_, std::move(retired));
 }
 
 Timing ChainState::timing() const { return times_ != nullptr ? times_->timing() : Timing{.chain = name_}; }
@@ -169,7 +171,6 @@ void ChainState::take_lengths() {
 
 void ChainState::commit() {
   require_uncommitted("commit");
-  const TimeLimit limit(world_->control(), time_limit_);
   try {
     Commit(*this).run();
   } catch (const Error& error) {
@@ -485,10 +486,10 @@ bool ChainState::finishes_within(std::chrono::milliseconds patience) {
   return !running_;
 }
 
-std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks) {
-  std::vector<std::size_t> to(static_cast<std::size_t>(ranks));
+std::map<int, std::size_t> count_puts(std::span<const Descriptor> descriptors) {
+  std::map<int, std::size_t> to;
   for (const Descriptor& d : descriptors)
-    if (d.shape != nullptr) ++to[static_cast<std::size_t>(d.to)];
+    if (d.shape != nullptr) ++to[d.to];
   return to;
 }
 

@@ -37,7 +37,7 @@ struct Descriptor {
 };
 
 // Returns how many puts go to each rank.
-std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks);
+std::map<int, std::size_t> count_puts(std::span<const Descriptor> descriptors);
 
 // This rank's ends of a chain's counted puts, in the order in which they were declared.
 struct CountedEnds {
@@ -165,6 +165,8 @@ class ChainState {
   bool on_stream_ = false;  // the last step was ordered on a stream
   bool awaited_ = true;     // no step was started since the last wait
   bool timed_;
+  bool partners_only_;
+  Circle* circle_ = nullptr;  // of a chain that partners have committed among themselves
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`
   std::unique_ptr<CountedEnds> counted_;  // null where there are none

@@ -30,10 +30,20 @@ void Commit::run() {
   choose_channels();
   for (std::size_t i = 0; i < puts().size(); ++i) check_windows(world_.rank(), i, puts()[i], own_);
   check_bounds(own_);
+  if (chain_.partners_only_) circle_ = &find_circle(world_, partners(), chain_.time_limit_, what());
+  const TimeLimit limit(control(), chain_.time_limit_);
   exchange();
   const Problems problems = this->problems();
-  world_.free_released(what());
+  world_.free_released(what(), circle_);
   bind(agree(problems));
+}
+
+// Returns the ranks that this one has to do with in the chain, as far as it has declared it.
+std::set<int> Commit::partners() const {
+  std::set<int> partners(chain_.draft_->expected.begin(), chain_.draft_->expected.end());
+  for (const Descriptor& d : puts()) partners.insert(d.to);
+  partners.erase(world_.rank());
+  return partners;
 }
 
 std::string Commit::what() const { return fmt::format("commit of chain '{}'", chain_.name_); }
@@ -41,7 +51,7 @@ std::string Commit::what() const { return fmt::format("commit of chain '{}'", ch
 void Commit::choose_channels() {
   std::vector<Descriptor>& puts = chain_.draft_->descriptors;
   route::Taken taken;
-  const std::vector<std::size_t> puts_to = count_puts(puts, world_.size());
+  std::map<int, std::size_t> puts_to = count_puts(puts);
   for (std::size_t i = 0; i < puts.size(); ++i) {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
@@ -61,7 +71,7 @@ void Commit::choose_channels() {
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
       const route::Choice choice = route::choose(
-          usable, world_.costs(), {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)], d.counted},
+          usable, world_.costs(), {d.to, *d.shape, puts_to[d.to], d.counted, chain_.partners_only_},
           chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);
@@ -79,7 +89,7 @@ base::Blob Commit::made() const {
 }
 
 void Commit::exchange() {
-  const WorldState::Met met = world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_);
+  const WorldState::Met met = world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_, circle_);
   is_same_ = met.is_same;
   is_sound_ = is_same_ && met.worst == 0;
   first_name_ = chain_.name_;
@@ -97,7 +107,7 @@ std::vector<control::Letter> Commit::letters() const {
     if (d.to != world_.rank()) write(to[d.to].put(i), d);
   }
   std::vector<control::Letter> letters;
-  for (const auto& [rank, writer] : to) letters.push_back({rank, writer.blob()});
+  for (const auto& [rank, writer] : to) letters.push_back({member_of(rank), writer.blob()});
   return letters;
 }
 
@@ -108,13 +118,13 @@ void Commit::take(const std::vector<control::Letter>& letters) {
   for (const control::Letter& letter : letters) {
     for (base::Reader reader(letter.bytes); !reader.done();) {
       const auto index = reader.get<std::size_t>();
-      arrivals_.push_back({letter.rank, index, read(reader, world_)});
+      arrivals_.push_back({rank_of(letter.rank), index, read(reader, world_)});
     }
   }
   std::ranges::stable_sort(arrivals_, {}, &Arrival::from);
 }
 
-// Called where not all ranks commit the same chain. A rank that commits another one than rank 0 has the problem, and
+// Called where not all ranks commit the same chain. A rank that commits another one than the first has the problem, and
 // no other: the rest would compare different chains.
 void Commit::compare_chains(Problems& problems) {
   problems = {};
@@ -125,7 +135,7 @@ void Commit::compare_chains(Problems& problems) {
                        reader.get_string());
   };
   const base::Blob mine = made();
-  const base::Blob first = world_.control().all_gather(mine, what()).front();
+  const base::Blob first = control().all_gather(mine, what()).front();
   base::Reader reader(first);
   reader.get<bool>();  // guarded
   reader.get<bool>();  // timed
@@ -133,15 +143,15 @@ void Commit::compare_chains(Problems& problems) {
   if (mine == first) return;
   problems.add([&] {
     return fmt::format(
-        "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
-        describe(first), world_.rank(), describe(mine));
+        "rank {} commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
+        rank_of(0), describe(first), world_.rank(), describe(mine));
   });
 }
 
 // Where no rank has a problem, returns what this rank and its partners offer, or more ranks where a fabric needs that.
 // Otherwise all throw the same.
 fabric::Offers Commit::agree(const Problems& problems) {
-  control::Control& control = world_.control();
+  control::Control& control = this->control();
   base::Blob attempted = base::Writer().put(false).blob();
   if (is_sound_ && problems.total() == 0) attempted = control.attempt(what(), [this] { return offer(); });
   base::Reader reader(attempted);
@@ -152,7 +162,7 @@ fabric::Offers Commit::agree(const Problems& problems) {
       control.exchange(objects ? std::vector<control::Letter>() : offer_letters(mine), {objects}, what());
   if (met.votes[0] != 0) refuse(problems, failed ? attempted : base::Writer().put(false).blob());
   fabric::Offers offers{{world_.rank(), mine}};
-  for (control::Letter& letter : met.letters) offers[letter.rank] = std::move(letter.bytes);
+  for (control::Letter& letter : met.letters) offers[rank_of(letter.rank)] = std::move(letter.bytes);
   return offers;
 }
 
@@ -162,10 +172,10 @@ std::vector<control::Letter> Commit::offer_letters(const base::Blob& offer) cons
   for (const Descriptor& d : puts()) partners.insert(d.to);
   for (const Arrival& arrival : arrivals_) partners.insert(arrival.from);
   if (std::ranges::any_of(shares_, [](const Share& share) { return share.offer->concerns_all(); }))
-    for (int rank = 0; rank < world_.size(); ++rank) partners.insert(rank);
+    for (int member = 0; member < members().size(); ++member) partners.insert(rank_of(member));
   partners.erase(world_.rank());
   std::vector<control::Letter> letters;
-  for (const int rank : partners) letters.push_back({rank, offer});
+  for (const int rank : partners) letters.push_back({member_of(rank), offer});
   return letters;
 }
 
@@ -177,14 +187,14 @@ void Commit::refuse(const Problems& problems, const base::Blob& attempted) const
   writer.put_blob(attempted);
   std::size_t total = 0;
   std::set<std::string> lines;
-  std::vector<base::Blob> all = world_.control().all_gather(writer.blob(), what());
+  std::vector<base::Blob> all = control().all_gather(writer.blob(), what());
   for (base::Blob& blob : all) {
     base::Reader reader(blob);
     total += reader.get<std::size_t>();
     for (auto n = reader.get<std::size_t>(); n > 0; --n) lines.insert(reader.get_string());
     blob = reader.rest();
   }
-  if (total == 0) control::Control::require_all(all);
+  if (total == 0) control().require_all(all);
   while (lines.size() > Problems::shown) lines.erase(std::prev(lines.end()));
   base::fail(Errc::refused, "chain '{}' refused, {} problem{}:\n  {}{}", first_name_, total,
              total == 1 ? "" : "s", fmt::join(lines, "\n  "), total > lines.size() ? "\n  ..." : "");

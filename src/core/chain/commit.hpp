@@ -1,4 +1,4 @@
-// The commit of a chain by all ranks, which meet twice. Puts go to the rank that they are for, and to no other: first
+// The commit of a chain by all ranks, or by those of a circle alone, which meet twice. Puts go to the rank that they are for, and to no other: first
 // as they were declared, then with what the fabrics of both partners offer for them. In both meetings all ranks vote
 // whether anything is wrong, and only if so everybody's words are gathered, so that all throw the same. Whether a put
 // is sound its own rank finds out before the first meeting, so that no fabric is given one that is not. Where earlier
@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,6 +92,13 @@ class Commit {
   std::string what_comes(const Descriptor& put, std::size_t number, int from) const;
 
   const std::vector<Descriptor>& puts() const { return chain_.draft_->descriptors; }
+  std::set<int> partners() const;
+
+  // Those who commit the chain, and how they are numbered where they meet.
+  control::Control& control() const { return circle_ != nullptr ? circle_->control() : world_.control(); }
+  const control::Members& members() const { return circle_ != nullptr ? circle_->members() : world_.members(); }
+  int member_of(int rank) const { return circle_ != nullptr ? circle_->member_of(rank) : rank; }
+  int rank_of(int member) const { return circle_ != nullptr ? circle_->rank_of(member) : member; }
   fabric::Put put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& put);
   Share share_of(std::size_t fabric);
   std::shared_ptr<WindowState> keep(std::uint32_t window);
@@ -98,11 +106,12 @@ class Commit {
 
   ChainState& chain_;
   WorldState& world_;
+  Circle* circle_ = nullptr;  // null: all ranks commit the chain
   std::uint32_t number_ = 0;  // of the chain, for the fabrics
   Problems own_;              // those of this rank's puts that it finds alone
   bool is_sound_ = true;      // no rank knows anything against its own puts, and all commit the same chain
   bool is_same_ = true;       // they do
-  std::string first_name_;    // of the chain that rank 0 commits
+  std::string first_name_;    // of the chain that the first rank commits
   std::vector<Arrival> arrivals_;                      // in the order of their senders
   std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
   std::vector<Share> shares_;                          // by fabric

@@ -176,11 +176,11 @@ std::string ChainState::explain() const {
   if (draft.descriptors.empty()) {
     text += "  puts nothing\n";
   } else {
-    const std::vector<std::size_t> puts_to = count_puts(draft.descriptors, world_->size());
+    std::map<int, std::size_t> puts_to = count_puts(draft.descriptors);
     std::vector<Row> rows{{"put", "to", "by", "predicted", "bytes", "layout", "from", "into", "why"}};
     for (std::size_t i = 0; i < draft.descriptors.size(); ++i) {
       const Descriptor& d = draft.descriptors[i];
-      rows.push_back(row_of(*world_, route_, i, d, puts_to[static_cast<std::size_t>(d.to)]));
+      rows.push_back(row_of(*world_, route_, i, d, puts_to[d.to]));
     }
     text += in_columns(rows);
   }

@@ -40,7 +40,7 @@ void MessageTimes::expect(int rank, std::span<const Descriptor> puts) {
     if (us) message.predicted_us = message.predicted_us.value_or(0) + *us;
   }
   if (!comes) return;
-  places_[world_.members().ranks()[static_cast<std::size_t>(rank)]] = messages_.size();
+  places_[world_.members()[rank]] = messages_.size();
   messages_.push_back(std::move(message));
 }
 

@@ -45,7 +45,7 @@ void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>&
 // The states outlive all threads: a rank that fails early leaves memory into which the others are still
 // writing.
 void run_threads(int ranks, const std::function<boot::Connections(int rank)>& connect,
-                 const std::function<void(World&)>& body, const WorldOptions& options) {
+                 const std::function<void(World&)>& body, const WorldOptions& options, base::Fibers* fibers) {
   const auto size = static_cast<std::size_t>(ranks);
   std::vector<std::shared_ptr<WorldState>> states(size);
   std::vector<std::exception_ptr> errors(size);
@@ -75,7 +75,7 @@ void run_threads(int ranks, const std::function<boot::Connections(int rank)>& co
       fail(rank, {"it threw something that is no std::exception"});
     }
   };
-  run_side_by_side(size, run);
+  fibers != nullptr ? fibers->run(run) : run_side_by_side(size, run);
   if (first_error >= 0) std::rethrow_exception(errors[static_cast<std::size_t>(first_error.load())]);
 }
 

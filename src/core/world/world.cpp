@@ -85,7 +85,7 @@ void World::run_threads(int ranks, const std::function<void(World&)>& body, cons
   base::warn_of_unknown_variables();
   const boot::ThreadConnections threads(ranks, effective);
   core::run_threads(
-      ranks, [&](int rank) { return threads.bring_up(rank, effective); }, body, effective);
+      ranks, [&](int rank) { return threads.bring_up(rank, effective); }, body, effective, threads.fibers());
 }
 
 World World::group(std::span<const int> ranks) { return World(state().make_group(ranks)); }

@@ -44,7 +44,7 @@ WorldState::WorldState(WorldState& root, boot::Connections connections, GroupRan
       key_(key),
       connections_(std::move(connections)),
       ranks_(std::move(ranks)),
-      members_(control(), *ranks_),
+      members_(control(), ranks_),
       costs_(root.costs_.of_group(rank(), connections_.places.sub_cluster)),
       checks_steps_(root.checks_steps_),
       times_chains_(root.times_chains_) {
@@ -82,14 +82,15 @@ std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
   WorldState& root = this->root();
   boot::Connections connections;
   connections.launcher = launcher();
-  std::vector<int> outside;  // the ranks of the root
+  std::vector<int> outside, hosts, sub_clusters;  // `outside`: the ranks of the root
   for (const int rank : ranks) {
-    outside.push_back(members_.ranks()[static_cast<std::size_t>(rank)]);
-    connections.places.host.push_back(places().host[static_cast<std::size_t>(rank)]);
-    connections.places.sub_cluster.push_back(sub_cluster(rank));
+    outside.push_back(members_[rank]);
+    hosts.push_back(places().host[static_cast<std::size_t>(rank)]);
+    sub_clusters.push_back(sub_cluster(rank));
   }
-  renumber(connections.places.host);
-  renumber(connections.places.sub_cluster);
+  renumber(hosts);
+  renumber(sub_clusters);
+  connections.places = {std::move(hosts), std::move(sub_clusters)};
   auto control = std::make_unique<control::GroupControl>(root.control(), outside, root.groups_[outside]++);
   const std::uint64_t key = control->key();
   connections.control = std::move(control);
@@ -107,16 +108,19 @@ void WorldState::retire_group(WorldState* group) {
 }
 
 WorldState::Met WorldState::meet(const std::vector<control::Letter>& letters, const base::Blob& made,
-                                 std::uint64_t of_mine, std::string_view what, std::uint32_t& number) {
+                                 std::uint64_t of_mine, std::string_view what, std::uint32_t& number,
+                                 Circle* circle) {
   std::uint32_t& next = root().next_number_;
-  reclaimer_.end_ending();
+  Reclaimer& reclaimer = circle != nullptr ? circle->reclaimer() : reclaimer_;
+  control::Control& control = circle != nullptr ? circle->control() : this->control();
+  reclaimer.end_ending();
   const auto [same, not_same] = control::vote_for(base::fnv1a(made));
-  const std::uint64_t news = reclaimer_.has_news() ? 1 : 0;
-  control::Exchanged met = control().exchange(letters, {next, news, same, not_same, of_mine}, what);
+  const std::uint64_t news = reclaimer.has_news() ? 1 : 0;
+  control::Exchanged met = control.exchange(letters, {next, news, same, not_same, of_mine}, what);
   const auto& [largest, some_news, first, second, worst] = met.votes;
   number = static_cast<std::uint32_t>(largest);
   next = number + 1;
-  if (some_news != 0) reclaimer_.announce(what);
+  if (some_news != 0) reclaimer.announce(what);
   return {std::move(met.letters), control::all_voted_alike(first, second), worst};
 }
 
@@ -171,7 +175,7 @@ WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, con
   agreed.registered = met.worst >= registers;
   if (met.is_same && met.worst < cannot) return agreed;
   std::vector<base::Blob> all = control().all_gather(brought, what);
-  control::Control::require_all(all);
+  control().require_all(all);
   std::size_t first_bytes = 0;
   std::string first_title;
   bool first_on_host = false;
@@ -218,7 +222,29 @@ std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& reques
   return window;
 }
 
-void WorldState::free_released(std::string_view what) {
+Circle& WorldState::circle(const std::vector<int>& ranks) {
+  std::unique_ptr<Circle>& known = circles_[ranks];
+  if (known != nullptr) return *known;
+  std::vector<int> members;
+  for (const int rank : ranks) members.push_back(members_[rank]);
+  // No group has a number like this.
+  constexpr std::uint64_t circles = std::uint64_t{1} << 63;
+  known = std::make_unique<Circle>(root().control(), ranks, members, key_ | circles);
+  return *known;
+}
+
+bool WorldState::end_chains() {
+  bool all = reclaimer_.end_chains();
+  for (const auto& [ranks, circle] : circles_) all &= circle->reclaimer().end_chains();
+  return all;
+}
+
+void WorldState::free_released(std::string_view what, Circle* circle) {
+  if (circle != nullptr) {
+    if (!circle->reclaimer().has_released()) return;
+    circle->control().barrier(what);
+    return circle->reclaimer().free_released();
+  }
   if (!reclaimer_.has_released()) return;
   control().barrier(what);
   std::erase_if(windows_, [&](const auto& known) {
@@ -256,8 +282,9 @@ std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>
         "a view of {}, which is of another world; a group sees the windows of the worlds that it is made of",
         window->title());
   }
+  const std::vector<int> around = theirs.members_.ranks();
   for (const int rank : *ranks_) {
-    if (control::number_in(theirs.members_.ranks(), rank)) continue;
+    if (control::number_in(around, rank)) continue;
     base::fail(
         Errc::invalid_argument,
         "a view of {}, of which rank {} of this group has no part; a group sees the windows of the worlds "

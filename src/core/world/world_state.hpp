@@ -17,6 +17,7 @@
 #include "boot/bring_up.hpp"
 #include "control/members.hpp"
 #include "core/chain/deferred_steps.hpp"
+#include "core/world/circle.hpp"
 #include "core/world/group_fabric.hpp"
 #include "core/world/reclaim.hpp"
 #include "fabric/accelerator.hpp"
@@ -138,9 +139,12 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
 
   // Collective. Exchanges letters, announces what was retired, and sets `number` to one that this rank has in common
   // with the others and never had before with any of them: that of a WindowSpec or a ChainSpec. `made` says what this
-  // rank makes.
+  // rank makes. With a circle its ranks alone take part.
   Met meet(const std::vector<control::Letter>& letters, const base::Blob& made, std::uint64_t of_mine,
-           std::string_view what, std::uint32_t& number);
+           std::string_view what, std::uint32_t& number, Circle* circle = nullptr);
+
+  // Returns the circle of these ranks, which are in rising order and this one among them.
+  Circle& circle(const std::vector<int>& ranks);
 
   // Returns a window of a world that this one is a group of, as the group sees it.
   std::shared_ptr<WindowState> view(const std::shared_ptr<WindowState>& window);
@@ -169,8 +173,9 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   std::uint32_t next_id() { return next_id_++; }
 
   // Collective. Frees what the last call of Reclaimer::announce has released, and forgets the windows
-  // that no rank has a handle of any more. Meets the others first if there is anything to free.
-  void free_released(std::string_view what);
+  // that no rank has a handle of any more. Meets the others first if there is anything to free. With a circle, does
+  // so for what its ranks have made among themselves.
+  void free_released(std::string_view what, Circle* circle = nullptr);
 
   // Notes that this rank's last handle of an object is gone.
   void retire(std::uint32_t id, Retired object) { reclaimer_.retire(id, std::move(object)); }
@@ -192,7 +197,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
 
   WorldState& root() { return root_ == nullptr ? *this : *root_; }
   static void retire_group(WorldState* group);
-  bool end_chains() override { return reclaimer_.end_chains(); }
+  bool end_chains() override;
   void require_group(std::span<const int> ranks) const;
   void drive_while_waiting();
   std::string titled(const WindowRequest& request) const;
@@ -217,6 +222,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   std::map<std::vector<int>, std::uint32_t> groups_;  // of the root: how many were made of these ranks
   std::map<std::uint32_t, Known> windows_;            // those that some rank may still have a handle of
   Reclaimer reclaimer_{*connections_.control};
+  std::map<std::vector<int>, std::unique_ptr<Circle>> circles_;  // by their ranks
   std::shared_ptr<Posting> posting_;  // null before the first call
 };
 

@@ -221,7 +221,7 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(const fabric::WindowSpec& wind
           "no limit can be raised",
           member, static_cast<double>(bytes) / mebibyte, window.title, reason);
     }
-    sizes[static_cast<std::size_t>(window.members.ranks()[static_cast<std::size_t>(member++)])] = bytes;
+    sizes[static_cast<std::size_t>(window.members[member++])] = bytes;
   }
   memory->know_sizes(std::move(sizes));
   return memory;

@@ -38,7 +38,7 @@ std::vector<Token> gather_tokens(const control::Members& members, std::size_t ra
   });
   std::vector<Token> tokens(ranks);
   for (std::size_t member = 0; member < blobs.size(); ++member)
-    tokens[static_cast<std::size_t>(members.ranks()[member])] = base::Reader(blobs[member]).get<Token>();
+    tokens[static_cast<std::size_t>(members[static_cast<int>(member)])] = base::Reader(blobs[member]).get<Token>();
   return tokens;
 }
 
@@ -52,7 +52,7 @@ Shared share_all(Space& space, const control::Members& members, Mapping mine, co
     std::vector<File> passed = space.pass(members, token, reach, what);
     control.do_together(what, [&] {
       for (int member = 0; member < control.size(); ++member) {
-        const auto rank = static_cast<std::size_t>(members.ranks()[static_cast<std::size_t>(member)]);
+        const auto rank = static_cast<std::size_t>(members[member]);
         if (member != control.rank() && reach[rank] && all.tokens[rank].is_region())
           all.mappings[rank] =
               attach(space, all.tokens[rank], std::move(passed[rank]), member, control, what);

@@ -222,10 +222,10 @@ void ShmFabric::agree_on_window(const fabric::WindowSpec& window) const {
                   window.bytes > Inbox::small_window ? static_cast<double>(available_memory()) : plenty,
                   registers};
   std::map<int, Host> hosts;
-  auto rank = window.members.ranks().begin();
+  int member = 0;
   bool any_registers = false;
   for (const Wish& wish : window.members.control().all_gather_value(mine, window.title)) {
-    Host& host = hosts[host_[static_cast<std::size_t>(*rank++)]];
+    Host& host = hosts[host_[static_cast<std::size_t>(window.members[member++])]];
     host.bytes += wish.bytes;
     host.available = std::min(host.available, wish.available);
     ++host.ranks;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,7 +36,7 @@ class Immediates {
     std::vector<std::byte> bytes;
   };
   std::uint64_t landed_ = 0;
-  std::deque<Value> flying_;
+  std::list<Value> flying_;  // as those below a list, which takes no memory while it is empty: pairs of ranks are many
 };
 
 struct Copy {
@@ -117,12 +117,12 @@ class Flow : public std::enable_shared_from_this<Flow> {
   Protocol& protocol_;
   Immediates& before_;
   Message message_;              // with all that a step can move
-  std::deque<OfStep> messages_;  // of a counted flow: those under way
+  std::list<OfStep> messages_;  // of a counted flow: those under way
   std::optional<des::Counter> departures_;
-  std::deque<Elements> landed_lengths_;  // of steps that the receiver has not finished
+  std::list<Elements> landed_lengths_;  // of steps that the receiver has not finished
   std::vector<Copy> copies_;
   des::Counter permissions_, sent_, arrived_;
-  std::deque<Flight> flights_;
+  std::list<Flight> flights_;
   std::vector<std::vector<std::byte>> spare_;
   std::uint64_t departed_ = 0, left_ = 0, landed_ = 0;
   des::Time left_at_ = 0, landed_at_ = 0, begun_at_ = 0;

@@ -38,11 +38,11 @@ Hardware::Hardware(std::shared_ptr<const net::Machine> machine, int ranks, net::
   for (const auto& protocol : protocols_) names_.push_back(protocol->name());
 }
 
-Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity)
+Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity, base::Fibers* fibers)
     : machine_(read(machine, ranks)),
       fidelity_(fidelity),
       hardware_(machine_, ranks, fidelity),
-      scheduler_(simulator(), ranks) {}
+      scheduler_(simulator(), ranks, fibers) {}
 
 // A rank that gave up when it was told of a deadlock may come again.
 void Gathering::add(std::size_t number, const base::Blob& mine, des::Time clock) {

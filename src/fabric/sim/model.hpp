@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -67,8 +68,8 @@ class Model {
  public:
   // `machine` is a name or a file, as for net::find_machine. Throws Error{invalid_argument} for an unknown
   // machine, a broken file, a machine on which nothing connects the ranks, or more ranks than the machine has
-  // room for.
-  Model(const std::string& machine, int ranks, net::Fidelity fidelity);
+  // room for. `fibers`: those that the ranks are; null where they are threads.
+  Model(const std::string& machine, int ranks, net::Fidelity fidelity, base::Fibers* fibers);
 
   int ranks() const { return scheduler_.ranks(); }
   const net::Machine& machine() const { return hardware_.machine(); }
@@ -98,6 +99,8 @@ class Model {
   double predict_us(std::size_t protocol, int from, int to, const base::Shape& shape);
 
   Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
+
+  std::optional<control::Places> places;  // once a rank has found them; see find_places
 
   PostBox& post_box(int rank) { return post_boxes_[rank]; }
   PostRoute& post_route(int from, int to) {

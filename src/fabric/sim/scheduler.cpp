@@ -7,8 +7,8 @@
 
 namespace tca::sim {
 
-Scheduler::Scheduler(des::Simulator& simulator, int ranks)
-    : simulator_(simulator), seats_(static_cast<std::size_t>(ranks)), here_(ranks) {
+Scheduler::Scheduler(des::Simulator& simulator, int ranks, base::Fibers* fibers)
+    : simulator_(simulator), seats_(static_cast<std::size_t>(ranks)), here_(ranks), fibers_(fibers) {
   for (int rank = 1; rank < ranks; ++rank) ready_.push_back(rank);
 }
 
@@ -152,12 +152,14 @@ std::string Scheduler::describe_deadlock() const {
 
 void Scheduler::hand_over(std::optional<int> to) {
   if (!to) return;
+  if (fibers_ != nullptr) return fibers_->name_next(static_cast<std::size_t>(*to));
   const std::lock_guard lock(mutex_);
   turn_ = *to;
   seat(*to).turn.notify_one();
 }
 
 void Scheduler::await_turn(int rank) {
+  if (fibers_ != nullptr) return fibers_->yield();
   std::unique_lock lock(mutex_);
   seat(rank).turn.wait(lock, [&] { return turn_ == rank; });
 }

@@ -1,4 +1,4 @@
-// The Scheduler decides which rank runs. Ranks are threads of which exactly one runs at a time, and simulated
+// The Scheduler decides which rank runs. Ranks are threads or fibers of which exactly one runs at a time, and simulated
 // time passes only while none can run. So the model needs no locks, and all runs of a program are alike.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/system/fibers.hpp"
 #include "control/control.hpp"
 #include "model/des/simulator.hpp"
 
@@ -15,11 +16,12 @@ namespace tca::sim {
 
 class Scheduler {
  public:
-  Scheduler(des::Simulator& simulator, int ranks);
+  // `fibers`: those that the ranks are; null where they are threads.
+  Scheduler(des::Simulator& simulator, int ranks, base::Fibers* fibers);
 
   int ranks() const { return static_cast<int>(seats_.size()); }
 
-  // A rank's thread calls this first; it returns when the rank has its first turn. First turns are taken in
+  // A rank calls this first; it returns when the rank has its first turn. First turns are taken in
   // the order of ranks, from rank 0.
   void join(int rank);
 
@@ -72,7 +74,8 @@ class Scheduler {
   std::deque<Seat> seats_;
   std::deque<int> ready_;
   int here_;
-  std::mutex mutex_;  // protects the hand-over only
+  base::Fibers* fibers_;
+  std::mutex mutex_;  // protects the hand-over between threads only
   int turn_ = 0;
 };
 

@@ -77,7 +77,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
 std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& window) {
   const control::Members& members = window.members;
   const std::shared_ptr<Regions> regions =
-      model_->regions({members.ranks().front(), window.number}, members.ranks().size());
+      model_->regions({members[0], window.number}, static_cast<std::size_t>(members.size()));
   std::span<std::byte>& part = regions->parts[static_cast<std::size_t>(rank_)];
   Owned owned;
   if (window.existing != nullptr) {
@@ -172,29 +172,33 @@ void SimFabric::compute(double bytes, double flops) {
 
 }  // namespace
 
-std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity) {
+std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity,
+                                  base::Fibers* fibers) {
   const char* const set = base::set_variable("OPENTCA_FIDELITY");
   const std::string from_environment = set != nullptr ? set : "tlp";
   return std::make_shared<Model>(machine, ranks,
                                  fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
-                                                  : net::find_fidelity(fidelity, "WorldOptions::fidelity"));
+                                                  : net::find_fidelity(fidelity, "WorldOptions::fidelity"),
+                                 fibers);
 }
 
 std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank) {
   return std::make_unique<SimControl>(std::move(model), rank);
 }
 
-control::Places find_places(const Model& model) {
-  control::Places places = control::Places::together(model.ranks());
+const control::Places& find_places(Model& model) {
+  if (model.places) return *model.places;
+  std::vector<int> sub_clusters;
   const Protocol& first = *model.hardware().protocols().front();
   std::vector<int> heads;  // the first rank of each sub-cluster
   for (int rank = 0; rank < model.ranks(); ++rank) {
     const auto joined = [&](int head) { return first.reaches(head, rank); };
     const auto own = std::find_if(heads.begin(), heads.end(), joined);
-    places.sub_cluster[static_cast<std::size_t>(rank)] = static_cast<int>(own - heads.begin());
+    sub_clusters.push_back(static_cast<int>(own - heads.begin()));
     if (own == heads.end()) heads.push_back(rank);
   }
-  return places;
+  const control::PerRank one_host(std::vector<int>(sub_clusters.size()));
+  return model.places.emplace(control::Places{one_host, std::move(sub_clusters)});
 }
 
 std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, control::Control& control) {

@@ -1,13 +1,14 @@
 // The fabric of ranks on a modelled machine: their bytes really move, and a virtual clock says how long it
 // took.
 //
-// A rank is a thread that computes on one of the machine's accelerators or, where it has none, processors.
+// A rank is a thread or a fiber that computes on one of the machine's accelerators or, where it has none, processors.
 // Exactly one rank runs at a time. The protocols are those of the machine.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "base/system/fibers.hpp"
 #include "control/control.hpp"
 #include "fabric/fabric.hpp"
 
@@ -17,12 +18,13 @@ class Model;
 
 // `fidelity` is tlp, train or flow (docs/model.md). When it is empty, OPENTCA_FIDELITY decides, and tlp when
 // that is unset. Throws Error{invalid_argument} for an unknown fidelity, an unknown machine, a broken machine
-// file, or more ranks than the machine has room for.
-std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {});
+// file, or more ranks than the machine has room for. `fibers`: those that the ranks are; null where they are threads.
+std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {},
+                                  base::Fibers* fibers = nullptr);
 
-// Returns places that are all on one host. A sub-cluster consists of the ranks that the machine's first
+// Returns places that are all on one host, which all ranks share. A sub-cluster consists of the ranks that the machine's first
 // protocol joins.
-control::Places find_places(const Model& model);
+const control::Places& find_places(Model& model);
 
 // Returns when the rank has its first turn.
 std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank);

@@ -51,7 +51,7 @@ Block& block_of(fabric::Memory* memory, int rank) { return static_cast<ShuffleMe
 class ShuffleProgram final : public fabric::Program {
  public:
   ShuffleProgram(ShuffleHub& hub, std::size_t chain, const fabric::ChainSpec& share)
-      : hub_(hub), chain_(chain), members_(share.members.ranks().size()) {
+      : hub_(hub), chain_(chain), members_(static_cast<std::size_t>(share.members.size())) {
     const std::lock_guard lock(hub_.mutex);
     std::set<int> targets, senders;
     for (const fabric::Put& put : share.outgoing) targets.insert(put.to);
@@ -215,7 +215,7 @@ class ShuffleFabric final : public fabric::Fabric {
  private:
   // Groups without a rank in common may use the same number.
   static std::size_t id_of(const control::Members& members, std::uint32_t number) {
-    return std::size_t{number} << 12 | static_cast<std::size_t>(members.ranks().front());
+    return std::size_t{number} << 12 | static_cast<std::size_t>(members[0]);
   }
 
   ShuffleHub& hub_;

@@ -544,8 +544,9 @@ void run_on_other_shm(int ranks, int to_a_sub_cluster, const std::function<void(
     auto fabric = std::make_unique<OtherShm>(std::move(made.fabrics.front()));
     change(*fabric);
     made.fabrics.front() = std::move(fabric);
-    for (int other = 0; other < ranks; ++other)
-      made.places.sub_cluster[static_cast<std::size_t>(other)] = other / to_a_sub_cluster;
+    std::vector<int> sub_clusters;
+    for (int other = 0; other < ranks; ++other) sub_clusters.push_back(other / to_a_sub_cluster);
+    made.places.sub_cluster = std::move(sub_clusters);
     return made;
   };
   core::run_threads(ranks, connect, body, {});

@@ -160,13 +160,19 @@ void run_host(World& world, const BenchOptions& options) {
   }
 }
 
-// Ranks are threads. One placement and short samples suffice: on sim a step takes the same time wherever its
+// Ranks take turns on this thread. One placement and short samples suffice: on sim a step takes the same time wherever its
 // memory lies and whatever else this host does.
 int run_modelled(BenchOptions options) {
   options.effort.placements = 1;
   options.effort.sample_us = 0;
-  World::run_threads(options.ranks, [&options](World& world) { run_host(world, options); },
-                     {.fabric = options.fabric, .machine = options.machine, .fidelity = options.fidelity});
+  const WorldOptions world_options{.fabric = options.fabric,
+                                   .machine = options.machine,
+                                   .fidelity = options.fidelity,
+                                   .fibers = true};
+  if (options.what == "commit")
+    run_modelled_commit_bench(options, world_options);
+  else
+    World::run_threads(options.ranks, [&options](World& world) { run_host(world, options); }, world_options);
   return 0;
 }
 
@@ -191,6 +197,8 @@ void check_against_mpi(const BenchOptions& options) {
 void check(const BenchOptions& options) {
   if ((options.what == "pingpong" || options.what == "put") && options.ranks < 2)
     refuse("a {} needs 2 ranks", options.what == "put" ? "put" : "ping-pong");
+  if (options.ranks > max_ranks && options.fabric != "sim")
+    refuse("--ranks: {} is no whole number from 1 to {}", options.ranks, max_ranks);
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
@@ -215,7 +223,7 @@ void check_options(const CLI::App& app, const BenchOptions& options) {
                     {"--layout", is_halo || is_put, "halo and put"},
                     {"--rows", is_put, "put"},
                     {"--rows", options.has_layout("block-stride"), "--layout block-stride"},
-                    {"--descriptors", is_commit, "commit"},
+                    {"--descriptors", is_commit && !is_modelled, "commit on shm"},
                     {"--unguarded", !is_commit, "chains that are started"},
                     {"--blocks", on_gpus, "--fabric cuda and cuda+mpi"},
                     {"--threads", on_gpus, "--fabric cuda and cuda+mpi"},
@@ -260,7 +268,7 @@ int run_bench(const BenchOptions& options) {
 }
 
 void add_sizes(CLI::App& app, BenchOptions& options) {
-  add_ranks_option(app, "Number of ranks", options.ranks, options.ranks_given);
+  add_ranks_option(app, "Number of ranks", options.ranks, options.ranks_given, most_modelled_ranks);
   takes_bytes(app.add_option("--bytes", options.sizes,
                              "Sizes of messages, or of arrays to sum; the benchmark's own when not given"),
               1, std::int64_t{1} << 40)
@@ -297,7 +305,7 @@ void add_bench(Subcommands& tca) {
       [options] { return run_bench(*options); });
   app.add_option(
          "WHAT", options->what,
-         "What to measure; commit is measured on shm, overlap on shm and over MPI, put on cuda, the rest "
+         "What to measure; commit is measured on shm and sim, overlap on shm and over MPI, put on cuda, the rest "
          "everywhere. In every step each contender writes all that it sends and reads all that arrives; the "
          "time is the slowest rank's (docs/results.md)")
       ->required()

@@ -85,7 +85,7 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   const auto first = base::Reader(places[0]).get<Place>();
   for (std::size_t member = 0; member < size; ++member) {
     const auto place = base::Reader(places[member]).get<Place>();
-    const int rank = members.ranks()[member];
+    const int rank = members[static_cast<int>(member)];
     if (place.max_values != first.max_values || place.max_blocks != first.max_blocks) {
       base::fail(
           Errc::refused,

@@ -40,7 +40,7 @@ std::vector<Region> share_regions(const control::Members& members, const control
   });
   make_together(control, what, [&] {
     for (std::size_t member = 0; member < tokens.size(); ++member) {
-      const int rank = members.ranks()[member];
+      const int rank = members[static_cast<int>(member)];
       const auto theirs = base::Reader(tokens[member]).get<Token>();
       const bool reached = rank != members.rank() && places.same_sub_cluster(members.rank(), rank);
       if (reached && theirs.kind != Token::Kind::none)
