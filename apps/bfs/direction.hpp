@@ -10,6 +10,9 @@ namespace tca::bfs {
 // Vertices that a level has reached, and how many neighbours they have together.
 struct Reached {
   std::int64_t vertices = 0, neighbours = 0;
+
+  // Whether nothing is left to be reached: there are none, or each has no neighbour but its parent.
+  TCA_DEVICE bool are_last() const { return neighbours == vertices; }
 };
 
 class Direction {

@@ -16,11 +16,13 @@ struct Course {
   const Graph& graph;
   std::span<const Vertex> roots;
   Validator* validator;
+  bool alone;  // whether nothing else computes between the searches of a way
 };
 
 void run(const Course& course, Way& way, std::size_t which, Result& result) {
   World& world = course.world;
   const Vertex root = course.roots[which];
+  way.prepare();
   world.barrier();
   const double begin = world.now().count();
   const int levels = way.run(root);
@@ -29,6 +31,7 @@ void run(const Course& course, Way& way, std::size_t which, Result& result) {
   result.samples_us.push_back(slowest[0]);
   if (slowest[1] > 0) result.kernel_us.push_back(slowest[1]);
   result.levels.push_back(levels);
+  if (!course.alone) way.leave();
   const std::span<const Vertex> parents = way.parents();
   result.edges.push_back(edges_traversed(world, course.graph, parents));
   if (!course.validator) return;
@@ -63,17 +66,20 @@ double Result::harmonic_mean() const {
 
 std::vector<Result> measure(World& world, const Graph& graph, std::span<Way* const> ways,
                             std::span<const Vertex> roots, Validator* validator, const Progress& progress) {
-  const Course course{world, graph, roots, validator};
+  const Course course{world, graph, roots, validator, ways.size() == 1 && validator == nullptr};
   std::vector<Result> results(ways.size());
   for (Way* const way : ways) {
+    way->prepare();
     world.barrier();
     way->run(roots.front());
+    way->leave();
   }
   for (std::size_t which = 0; which < roots.size(); ++which) {
     for (std::size_t way = 0; way < ways.size(); ++way) run(course, *ways[way], which, results[way]);
     if (progress)
       progress("searching", static_cast<std::int64_t>(which) + 1, static_cast<std::int64_t>(roots.size()));
   }
+  for (Way* const way : ways) way->leave();
   for (std::size_t way = 0; way < ways.size(); ++way)
     results[way].messages = time_messages(course, *ways[way]);
   return results;

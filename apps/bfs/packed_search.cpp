@@ -53,7 +53,7 @@ class PackedSearch : public Search {
       send(Message::out, next, exchange, times);
       turn_ = next;
       const Reached reached = frontiers_[turn_].sum();
-      if (reached.vertices == 0) return levels;
+      if (reached.are_last()) return reached.vertices == 0 ? levels : levels + 1;
       direction.after(reached);
     }
   }

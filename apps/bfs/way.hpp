@@ -14,11 +14,17 @@ class Way {
  public:
   virtual ~Way() = default;
 
+  // Prepares a search, outside of what is timed.
+  virtual void prepare() {}
+
   // Collective. Finds all that can be reached from the root, and returns how many levels there are below it.
   virtual int run(Vertex root) = 0;
 
   // The result of the last run: for each own vertex its parent, or `nowhere`. Valid until the next one.
   virtual std::span<const Vertex> parents() = 0;
+
+  // Leaves the ranks' processors to others until the next search.
+  virtual void leave() {}
 
   // The time that the last run took by a clock of the way's own, in microseconds: a kernel's without its
   // launch. 0 where there is none.

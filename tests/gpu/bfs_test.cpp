@@ -46,8 +46,8 @@ std::vector<int> levels_on_host(const Problem& problem, int count) {
 }
 
 std::unique_ptr<GpuWay> make_way(World& world, const GpuGraph& graph, Start start) {
-  return start == Start::kernel ? kernel_way(world, graph)
-                                : step_way(world, graph, direct_gpu_exchange, start);
+  const bool by_one_kernel = start == Start::kernel || start == Start::resident;
+  return by_one_kernel ? kernel_way(world, graph, start) : step_way(world, graph, direct_gpu_exchange, start);
 }
 
 struct Case {
@@ -61,9 +61,11 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const int scale : {8, 10, 12})
     for (const int ranks : {1, 2, 3, 4})
-      for (const Start start : {Start::kernel, Start::graph, Start::host})
+      for (const Start start : {Start::resident, Start::kernel, Start::graph, Start::host})
         cases.push_back({scale, ranks, start});
-  for (const int ranks : {1, 2}) cases.push_back({16, ranks, Start::kernel});  // long lists, and whole blocks
+  // Long lists, whole blocks, and several words a warp.
+  for (const int scale : {16, 18})
+    for (const int ranks : {1, 2}) cases.push_back({scale, ranks, Start::resident});
   return cases;
 }
 
@@ -104,7 +106,7 @@ TEST(BfsOnGpus, PlantedErrorsAreFound) {
     const std::vector<Edge> edges = own_edges(world, problem);
     const Graph graph = graph_of(world, problem, edges);
     const GpuGraph on_gpu(world, graph);
-    const auto way = kernel_way(world, on_gpu);
+    const auto way = kernel_way(world, on_gpu, Start::kernel);
     Validator validator(world, graph.partition, edges);
     const Vertex root = sample_roots(problem, graph, 1)[0];
     way->run(root);
@@ -140,13 +142,35 @@ TEST(BfsOnGpus, WaysTakeTurns) {
     const GpuGraph on_gpu(world, graph);
     std::vector<std::unique_ptr<GpuWay>> owned;
     std::vector<Way*> ways;
-    for (const Start start : {Start::kernel, Start::graph, Start::host})
+    for (const Start start : {Start::resident, Start::kernel, Start::graph, Start::host})
       ways.push_back(owned.emplace_back(make_way(world, on_gpu, start)).get());
     Validator validator(world, graph.partition, edges);
     const auto results = measure(world, graph, ways, sample_roots(problem, graph, 6), &validator);
     for (const Result& result : results) {
       test::require(result.failures == 0, "a search is wrong");
       test::require(result.levels == results[0].levels, "two ways find other levels");
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
+// One kernel takes root after root, also behind one that has left, and what it has found can be read meanwhile.
+TEST(BfsOnGpus, OneKernelTakesRootAfterRoot) {
+  const Problem problem{.scale = 10};
+  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+    const std::vector<Edge> edges = own_edges(world, problem);
+    const Graph graph = graph_of(world, problem, edges);
+    const GpuGraph on_gpu(world, graph);
+    const auto way = kernel_way(world, on_gpu, Start::resident);
+    Validator validator(world, graph.partition, edges);
+    const std::vector<Vertex> roots = sample_roots(problem, graph, 9);
+    for (std::size_t which = 0; which < roots.size(); ++which) {
+      way->run(roots[which]);
+      if (which % 3 != 2) continue;
+      const auto found = way->parents();
+      way->leave();
+      const auto fault = validator.check(roots[which], found, edges_traversed(world, graph, found));
+      test::require(!fault, "from vertex {}: {}", roots[which], fault ? fault->describe() : "");
     }
   });
   EXPECT_EQ(failure, "");

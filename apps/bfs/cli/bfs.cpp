@@ -33,7 +33,7 @@ void check_gpu_options(const BfsOptions& options) {
 
 // Refuses everything that can be wrong, once, before any rank begins.
 void check_search_job(const BfsOptions& options, int ranks) {
-  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+  if (options.start != "auto" && options.start != "host" && !on_gpus(options))
     refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
   if (on_gpus(options)) check_gpu_options(options);
   const bfs::Problem problem{.scale = options.scale};
@@ -85,9 +85,10 @@ void add_bfs(Subcommands& tca) {
       ->capture_default_str();
   app.add_option(
          "--start", options->start,
-         "What starts the levels of a search on GPUs: the host, a CUDA graph, or one kernel for all of "
-         "them; auto is the kernel where kernels reach every rank, else the graph")
-      ->check(one_of({"auto", "host", "graph", "kernel"}))
+         "What starts a search on GPUs: the host level by level, a CUDA graph a level, one kernel for all "
+         "of them, or such a kernel that is resident and is told root after root; auto is the resident one "
+         "where kernels reach every rank, else the graph")
+      ->check(one_of({"auto", "host", "graph", "kernel", "resident"}))
       ->capture_default_str();
   app.add_option("--roots", options->roots,
                  "Number of searches, each from another vertex, with --compare each way")

@@ -18,6 +18,7 @@ std::string describe_style(const BfsReport& report) {
 }
 
 std::string describe_start(const BfsReport& report) {
+  if (report.start == "resident") return "root after root, of one kernel that stays on the GPUs";
   if (report.start == "kernel") return "one kernel a search";
   return report.start == "graph" ? "a CUDA graph a level" : "the host, kernel by kernel";
 }
@@ -109,7 +110,9 @@ void print(const BfsReport& report, const AppJob& job) {
       "The median time of a search, on its slowest rank, and 10^9 traversed edges per second: the harmonic\n"
       "mean of all searches, and quartiles.\n");
   if (!own.kernel_us.empty())
-    fmt::print("Of the time the kernel takes {:.1f} us; the rest is its launch.\n", median(own.kernel_us));
+    fmt::print("Of the time the kernel takes {:.1f} us from the root to the end; the rest is {}.\n",
+               median(own.kernel_us),
+               report.start == "resident" ? "the way of the root and the result" : "its launch");
   if (is_compared(report))
     fmt::print("\nsearching       {}\n",
                compared(peer, median(own.samples_us), median(report.results[1].samples_us), ratio(report)));

@@ -140,8 +140,9 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   bfs::Start start = bfs::start_named(options.start);
   if (start == bfs::Start::automatic) start = bfs::chosen_start(world);
   std::vector<std::unique_ptr<bfs::Way>> ways;
-  auto own = start == bfs::Start::kernel ? bfs::kernel_way(world, graph)
-                                         : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start);
+  const bool by_one_kernel = start == bfs::Start::kernel || start == bfs::Start::resident;
+  auto own = by_one_kernel ? bfs::kernel_way(world, graph, start)
+                           : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start);
   report.explained = {{"OUT", own->explain()}};
   ways.push_back(std::move(own));
   if (options.compare) {

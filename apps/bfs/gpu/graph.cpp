@@ -51,6 +51,7 @@ GpuGraph::GpuGraph(World& world, const Graph& graph, const GpuLayout& layout)
       without_(layout.without),
       neighbours_(graph.neighbours.vertex),
       own_neighbours_(graph.own_neighbours.vertex),
+      heads_(layout.heads),
       parts_(layout.parts) {
   const Partition& partition = graph.partition;
   const auto own_words = static_cast<Word>(partition.each()) / in_gpu_word;
@@ -58,8 +59,10 @@ GpuGraph::GpuGraph(World& world, const Graph& graph, const GpuLayout& layout)
              .neighbours = neighbours_.data(),
              .own_begin = own_begin_.data(),
              .own_neighbours = own_neighbours_.data(),
+             .heads = heads_.data(),
              .list_parts = parts_.data(),
              .list_part_count = static_cast<Word>(parts_.size()),
+             .longest_list = layout.longest_list,
              .without = without_.data(),
              .own_words = own_words,
              .all_words = own_words * static_cast<Word>(partition.ranks()),

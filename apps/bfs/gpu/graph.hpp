@@ -28,6 +28,7 @@ class GpuGraph {
   const Graph& graph_;
   apps::DeviceArray<Word> begin_, own_begin_, without_;
   apps::DeviceArray<Vertex> neighbours_, own_neighbours_;
+  apps::DeviceArray<Head> heads_;
   apps::DeviceArray<ListPart> parts_;
   GraphArrays arrays_;
   GridSize grid_;

@@ -15,8 +15,9 @@ struct GraphArrays {
   const Vertex* neighbours;
   const Word* own_begin;
   const Vertex* own_neighbours;
+  const Head* heads;
   const ListPart* list_parts;
-  Word list_part_count;
+  Word list_part_count, longest_list;
   const Word* without;
   Word own_words, all_words;  // of bitmaps
   Word first_word;            // of them that is this rank's
@@ -32,26 +33,40 @@ struct OwnVertices {
 // Returns how many blocks a rank may launch when `ranks` share the GPU, so that all of them are resident.
 cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks);
 
-// What a kernel that searches by itself has found.
-struct Found {
-  Word levels;  // below the root
-  Word ended;   // whether it has searched to the end
-  std::uint64_t ns;
+// Two numbers of 32 bits that are stored and loaded as one. The second says which search they are of.
+struct Numbered {
+  static TCA_DEVICE std::uint64_t make(Word value, Word search) {
+    return std::uint64_t{search} << 32 | value;
+  }
+  static TCA_DEVICE Word value(std::uint64_t bits) { return static_cast<Word>(bits); }
+  static TCA_DEVICE Word search(std::uint64_t bits) { return static_cast<Word>(bits >> 32); }
 };
 
-// A search in one kernel, which is launched cooperatively.
+// In host memory, by which a kernel and its host talk: each is a Numbered.
+struct Talk {
+  std::uint64_t order;   // the root, or `nowhere` to leave; stored by the host
+  std::uint64_t awaits;  // whose order the kernel waits for; its value is of no matter
+  std::uint64_t levels;  // that a search has found below its root
+  std::uint64_t steps;   // how many levels it has gone through, of which the last may have found nothing
+  std::uint64_t ns;      // from the root to the end of the search, less than 4 s
+};
+
+// Searches in one kernel, which is launched cooperatively.
 struct Run {
   GraphArrays graph;
   // On every rank three bitmaps of all vertices, of which the levels use one after the other: the frontier of
   // a level, the next one, and one that is cleared meanwhile for the level after. So nothing waits for a
   // bitmap to be cleared, and none is written to that another rank still reads.
   DeviceWindow<Word> frontiers;
-  Word first_frontier;  // where the search begins: on all ranks alike
-  // What the search finds, and what it makes ready for the next one, beside its first level.
-  OwnVertices own, next_own;
+  Word first_frontier;  // where the first search begins, 0 to 2: on all ranks alike
+  // Searches take turns: what one has found stays while the other's vertices are made ready, behind it.
+  OwnVertices own[2];
   DeviceTeam team;
-  Vertex root;
-  Found* found;  // in host memory
+  Word search;  // the number of the first search
+  bool stays;   // to wait for the order of each search, until one says to leave; or for a single search
+  Vertex root;  // of the single search
+  Talk* talk;
+  std::uint64_t* order;  // in this GPU's memory: the first block hands the order on to the others
 };
 cudaError_t launch_make_ready(const GraphArrays& graph, const OwnVertices& own, cudaStream_t stream);
 cudaError_t launch_run(const Run& run, const GridSize& size, cudaStream_t stream);

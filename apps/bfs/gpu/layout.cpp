@@ -1,10 +1,13 @@
 #include "bfs/gpu/layout.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tca::bfs {
 
 namespace {
+
+constexpr Word shortest_part = in_gpu_word, longest_part = 256;
 
 std::vector<Word> narrow(const std::vector<std::int64_t>& begin) {
   std::vector<Word> narrowed(begin.size());
@@ -12,7 +15,24 @@ std::vector<Word> narrow(const std::vector<std::int64_t>& begin) {
   return narrowed;
 }
 
-std::vector<ListPart> parts_of_long_lists(const std::vector<Word>& begin) {
+std::vector<Head> heads_of(const Lists& lists) {
+  std::vector<Head> heads;
+  heads.reserve(lists.begin.size() - 1);
+  for (std::size_t list = 0; list + 1 < lists.begin.size(); ++list) {
+    const std::span<const Vertex> of = lists.of(list);
+    heads.push_back({of.empty() ? nowhere : of.front(), static_cast<Word>(of.size())});
+  }
+  return heads;
+}
+
+// A warp's lanes go through a part one after the other, so parts are small; but not so small that the warps of
+// a GPU have more than one to look at for each of their lanes.
+Word longest_list_of(Word neighbours) {
+  constexpr Word parts = 1 << 17;
+  return std::clamp(std::bit_ceil(neighbours / parts), shortest_part, longest_part);
+}
+
+std::vector<ListPart> parts_of_long_lists(const std::vector<Word>& begin, Word longest_list) {
   std::vector<ListPart> parts;
   for (std::size_t list = 0; list + 1 < begin.size(); ++list) {
     if (begin[list + 1] - begin[list] <= longest_list) continue;
@@ -37,9 +57,12 @@ std::vector<Word> inverted(std::span<const std::uint64_t> bits) {
 GpuLayout lay_out(const Graph& graph) {
   GpuLayout layout{.begin = narrow(graph.neighbours.begin),
                    .own_begin = narrow(graph.own_neighbours.begin),
+                   .heads = heads_of(graph.neighbours),
+                   .longest_list = 0,
                    .parts = {},
                    .without = inverted(graph.own_connected())};
-  layout.parts = parts_of_long_lists(layout.own_begin);
+  layout.longest_list = longest_list_of(layout.own_begin.back());
+  layout.parts = parts_of_long_lists(layout.own_begin, layout.longest_list);
   return layout;
 }
 
@@ -55,9 +78,9 @@ double bytes_on_gpu(const Problem& problem, int ranks) {
   // Labels are random, so parts are alike; but not quite.
   constexpr double uneven = 1.05;
   // Both kinds of neighbours with parts of the longest lists, of which every other is full at least.
-  const double of_edges = 2 * (2 * sizeof(Vertex) + 2.0 * sizeof(ListPart) / longest_list);
-  // Where own lists begin; parents and what has been reached, of two searches.
-  const double of_own = sizeof(Word) + 2 * (sizeof(Vertex) + 1.0 / 8);
+  const double of_edges = 2 * (2 * sizeof(Vertex) + 2.0 * sizeof(ListPart) / longest_part);
+  // Where own lists begin, and their heads; parents and what has been reached, of two searches.
+  const double of_own = sizeof(Word) + sizeof(Head) + 2 * (sizeof(Vertex) + 1.0 / 8);
   // Where all others begin; three frontiers; and to validate, parents and bitmaps of all ranks.
   const double of_all = sizeof(Word) + 3.0 / 8 + sizeof(Vertex) + ranks / 8.0;
   return uneven * edges * of_edges / ranks + vertices * (of_own / ranks + of_all);

@@ -21,13 +21,20 @@ struct ListPart {
   Vertex vertex;  // whose list
   Word first, size;
 };
-inline constexpr Word longest_list = 256;  // that one warp goes through, and the size of a part
+
+// What a search from below asks first of an own vertex.
+struct alignas(8) Head {
+  Vertex first;  // its first neighbour, if it has any
+  Word size;     // how many it has
+};
 
 // What goes with the lists of neighbours, which stay as they are in Graph.
 struct GpuLayout {
   std::vector<Word> begin;      // of own vertices' neighbours: where each list begins, and the last one ends
   std::vector<Word> own_begin;  // the same of the own ones among any vertex's neighbours
-  std::vector<ListPart> parts;  // of those lists of own neighbours that are longer than `longest_list`
+  std::vector<Head> heads;      // of own vertices
+  Word longest_list;            // that one warp goes through, and the size of a part
+  std::vector<ListPart> parts;  // of those lists of own neighbours that are longer
   std::vector<Word> without;    // a bitmap of own vertices: which have no neighbours
 };
 

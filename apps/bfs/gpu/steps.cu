@@ -1,5 +1,6 @@
 // A search level by level, as kernels between which ranks exchange.
 #include "bfs/gpu/level.cuh"
+#include "bfs/gpu/reached.cuh"
 
 namespace tca::bfs {
 
@@ -18,20 +19,23 @@ __global__ void __launch_bounds__(1024, 1) level_kernel(const __grid_constant__ 
   } else {
     level.from_above(step.frontier);
   }
-  const PackedReached of_block = add_up_block(level.reached());
+  __shared__ PackedReached of_block;
+  if (threadIdx.x == 0) of_block = 0;
+  __syncthreads();
+  add_up(level.reached(), of_block);
+  __syncthreads();
   if (threadIdx.x == 0 && of_block != 0)
     atomicAdd(reinterpret_cast<unsigned long long*>(step.reached + step.rank), of_block);
 }
 
 __global__ void conclude_kernel(const __grid_constant__ Step step) {
-  PackedReached reached = 0;
-  for (Word rank = 0; rank < step.ranks; ++rank) reached += step.reached[rank];
+  PackedReached sum = 0;
+  for (Word rank = 0; rank < step.ranks; ++rank) sum += step.reached[rank];
+  const Reached reached = unpacked(sum);
   Progressed& now = *step.progressed;
-  now.ended = reached == 0;
-  if (reached != 0) {
-    ++now.levels;
-    now.direction.after(unpacked(reached));
-  }
+  now.ended = reached.are_last();
+  if (reached.vertices != 0) ++now.levels;
+  now.direction.after(reached);
   *step.told = now;
 }
 

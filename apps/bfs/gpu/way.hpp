@@ -3,29 +3,37 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "bfs/gpu/exchange.hpp"
 #include "bfs/gpu/graph.hpp"
 #include "bfs/way.hpp"
-#include "shared/start.hpp"
 
 namespace tca::bfs {
 
-using apps::name_of;
-using apps::Start;
-using apps::start_named;
+// How searches are started.
+enum class Start {
+  automatic,  // chosen by which ranks kernels reach
+  host,       // the host launches the kernels of each level
+  graph,      // the same kernels as a CUDA graph
+  kernel,     // one kernel a search
+  resident,   // one kernel that is there before, and is told root after root
+};
+// Takes "auto", "host", "graph", "kernel" or "resident". Throws Error{invalid_argument} for any other word.
+Start start_named(std::string_view name);
+std::string_view name_of(Start start);
 
 class GpuWay : public Way {
  public:
   virtual std::string explain() const = 0;  // how OUT travels
 };
 
-// One kernel is fastest wherever it can run: where kernels reach every rank.
+// A resident kernel is fastest wherever it can run: where kernels reach every rank.
 Start chosen_start(const World& world);
 
-// Collective. One kernel searches to the end. The graph outlives the way. Throws Error{invalid_argument}
-// where that is not possible.
-std::unique_ptr<GpuWay> kernel_way(World& world, const GpuGraph& graph);
+// Collective. One kernel searches to the end, by Start::kernel or Start::resident. The graph outlives the way.
+// Throws Error{invalid_argument} where that is not possible.
+std::unique_ptr<GpuWay> kernel_way(World& world, const GpuGraph& graph, Start start);
 
 // Collective. A graph runs each level, or the host starts its kernels one by one. The graph outlives the way.
 // Returns null where `make` makes no exchange.

@@ -18,17 +18,20 @@ void expect_laid_out(const Graph& graph) {
     EXPECT_EQ(layout.begin[own], graph.neighbours.begin[own]);
     const bool is_without = (layout.without[own / in_gpu_word] >> own % in_gpu_word & 1) != 0;
     EXPECT_EQ(is_without, graph.neighbours.of(own).empty()) << own;
+    EXPECT_EQ(layout.heads[own].size, graph.neighbours.of(own).size()) << own;
+    if (is_without) continue;
+    EXPECT_EQ(layout.heads[own].first, graph.neighbours.of(own).front()) << own;
   }
   // The parts are all of the long lists, and nothing else.
   auto part = layout.parts.begin();
   std::size_t long_lists = 0;
   for (std::size_t list = 0; list + 1 < layout.own_begin.size(); ++list) {
-    if (graph.own_neighbours.of(list).size() <= longest_list) continue;
+    if (graph.own_neighbours.of(list).size() <= layout.longest_list) continue;
     ++long_lists;
     for (Word at = layout.own_begin[list]; at < layout.own_begin[list + 1]; at += part++->size) {
       ASSERT_NE(part, layout.parts.end());
       ASSERT_GT(part->size, 0U);
-      EXPECT_LE(part->size, longest_list);
+      EXPECT_LE(part->size, layout.longest_list);
       EXPECT_EQ(part->vertex, static_cast<Vertex>(list));
       EXPECT_EQ(part->first, at);
     }
