@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "runtime/images.hpp"
@@ -20,6 +21,22 @@ std::unique_ptr<Runtime>& instance() {
 std::vector<void (*)()>& set_ups() {
   static std::vector<void (*)()> all;
   return all;
+}
+
+bool& uses_gpu() {
+  static bool uses = false;
+  return uses;
+}
+
+// Regions were translated for GPUs, so windows are there.
+WorldOptions options_on_gpus() {
+  WorldOptions options;
+  const char* fabric = std::getenv("OPENTCA_FABRIC");
+  if (!fabric || !*fabric) options.fabric = "cuda";
+  else if (!std::strstr(fabric, "cuda"))
+    refuse("the program's compute regions were translated for GPUs (--acc cuda), and OPENTCA_FABRIC is " + std::string(fabric) +
+           ": choose cuda or cuda+mpi, or translate it with --acc cpu");
+  return options;
 }
 
 [[noreturn]] void end_with(const xacc_place* at, const char* message, int code) {
@@ -44,6 +61,12 @@ void guarded(const xacc_place* at, const std::function<void()>& body) {
   }
 }
 
+#ifndef OPENTCA_XACC_CUDA
+std::unique_ptr<Device> make_cuda_device() {
+  refuse("the program's compute regions were translated for GPUs, and this OpenTCA was built without CUDA");
+}
+#endif
+
 void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
 Runtime& Runtime::get() {
@@ -58,7 +81,10 @@ bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
-  instance() = std::make_unique<Runtime>(World::init());
+  if (uses_gpu())
+    instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+  else
+    instance() = std::make_unique<Runtime>(World::init(), make_host_device());
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
@@ -66,7 +92,8 @@ void Runtime::start() {
   for (const auto set_up : set_ups()) set_up();
 }
 
-Runtime::Runtime(World world) : world_(std::move(world)) {
+Runtime::Runtime(World world, std::unique_ptr<Device> device)
+    : world_(std::move(world)), device_(std::move(device)), present_(*device_) {
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
@@ -112,8 +139,10 @@ Storage& Runtime::allocate(std::size_t element_bytes, std::int64_t capacity, con
     s->used = true;
     return *s;
   }
-  raw::Window window(*group->world, capacity, element_bytes, name);
+  raw::Window window = raw::Window::on_host(*group->world, capacity, element_bytes, name);
   storages_.push_back(std::make_unique<Storage>(Storage{std::move(window), element_bytes, capacity, group}));
+  if (device_->is_separate())
+    storages_.back()->device.emplace(*group->world, capacity, element_bytes, name + " on the device");
   return *storages_.back();
 }
 
@@ -133,5 +162,7 @@ void xacc_start(void) {
 }
 
 void xacc_explain(void) { Runtime::get().explain = true; }
+
+void xacc_use_gpu(void) { tca::xacc::uses_gpu() = true; }
 
 void xacc_register(void (*set_up)(void)) { tca::xacc::set_ups().push_back(set_up); }
