@@ -5,8 +5,8 @@
 // the stamp of its partner's step before. Two figures come of that, as in NTP:
 //   - half of the shortest round trip of two stamps, which takes no common clock: what a stamp takes to cross;
 //   - the least difference between when a stamp was seen here and what it says: that of the clocks, and a crossing.
-// Only stamps count that were looked for until they came; the others were seen late. Clocks drift apart by
-// microseconds a second, so the least difference is that of the last stamps only.
+// Only stamps count that were looked for until they came; the others were seen late. Clocks drift apart, those of GPUs
+// by up to 100 us a second, so the least difference is that of the last stamps only.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class PartnerClock {
  private:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   // The stamps of a period, which ends after so many or after so long.
-  static constexpr int most_stamps = 64;
-  static constexpr std::int64_t longest_ns = 50'000'000;
+  static constexpr int most_stamps = 16;
+  static constexpr std::int64_t longest_ns = 5'000'000;
 
   std::int64_t round_trip_ = none;
   std::int64_t least_ = none, least_before_ = none;  // differences in this period and in the one before

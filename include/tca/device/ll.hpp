@@ -18,6 +18,7 @@
 
 #include "tca/device/counted.hpp"
 #include "tca/device/packet.hpp"
+#include "tca/device/times.hpp"
 #include "tca/device/wait_limits.hpp"
 
 namespace tca::device {
@@ -263,6 +264,7 @@ class OwnPacket {
     if (!unit.all(packet.carries(step))) return link_;
     if (stores_ != 0) scatter(packet);
     received_ = step;
+    note_arrival(unit, link_, step, true, unit.lane() == 0);
     return no_link;
   }
   template <class Unit>
@@ -290,13 +292,16 @@ class OwnPacket {
     const Packet* from = packet_of(step);
     BoundedWait waiting(limits, step);
     Packet packet = from->read_once();
+    bool at_once = true;
     while (!unit.all(packet.carries(step))) {
+      at_once = false;
       if (!waiting.keep_polling(link_, unit)) return false;
       packet = from->read_once();
     }
     if (stores_ != 0) scatter(packet);
     unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its packet in a register by now; see `receive_packets`
+    note_arrival(unit, link_, step, at_once, unit.lane() == 0);
     return true;
   }
 
@@ -375,9 +380,10 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
     LlPut& put = chunks.put;
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
-    bool arrived = true;
+    bool arrived = true, at_once = true;
     const auto poll = [&](const Packet* from, Packet packet) {
       while (arrived && !packet.carries(step)) {
+        at_once = false;
         arrived = waiting.keep_polling(put.link);
         packet = from->read_once();
       }
@@ -403,6 +409,7 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
     // sender answers with new packets.
     unit.sync();
     if (unit.lane() == 0) store_relaxed(put.acks + chunks.chunk, step);
+    note_arrival(unit, put.link, step, at_once, unit.lane() == 0);
   }
   return true;
 }
