@@ -78,7 +78,8 @@ std::vector<Result> measure(World& world, const Problem& problem, const Share& s
   return results;
 }
 
-std::vector<apps::MessageCost> time_messages(World& world, const Problem& problem, const Share& share, Way& way) {
+std::vector<apps::MessageCost> time_messages(World& world, const Problem& problem, const Share& share,
+                                             Way& way) {
   constexpr int most = 5;
   const int steps = std::min(most, problem.steps);
   const MessageTimes times = way.time_messages(steps);
@@ -86,8 +87,7 @@ std::vector<apps::MessageCost> time_messages(World& world, const Problem& proble
   for (const Message message : messages) {
     const std::vector<double>& own = times[static_cast<std::size_t>(message)];
     if (world.size() == 1 || !is_sent(message, share) || own.empty()) continue;
-    costs.push_back(apps::cost_of(world, name_of(message),
-                                  bytes_of(message, share, world.size()), own,
+    costs.push_back(apps::cost_of(world, name_of(message), bytes_of(message, share, world.size()), own,
                                   steps * inner_iterations));
     // A step has one product more than iterations, and two sums or three besides theirs.
     costs.back().count = std::floor(costs.back().count);

@@ -27,6 +27,9 @@
 /// time limit or the world has met an error; from then on every call returns false at once. The host then
 /// reports who is missing. A GridChain's `good` is what its last `wait` or `barrier` returned, the same on
 /// every block; a BlockChain's is the block's own.
+///
+/// TimedBlockChain and TimedGridChain do the same with Chain::device_timed, and take the times of the messages, which
+/// Chain::timing reads once the kernel has ended (tca/timing.hpp).
 #pragma once
 
 #include "tca/device/part.cuh"
@@ -94,7 +97,9 @@ class GridChainOf : protected BlockChainOf<View> {
 
   /// What any block has stored before the barrier can be read by every block after it. The barrier also tells
   /// all blocks whether one has given up, so that none is left behind in the next.
-  __device__ bool barrier() { return agreed_ = this->good_ = device::grid_barrier(this->chain_.barrier, this->good_); }
+  __device__ bool barrier() {
+    return agreed_ = this->good_ = device::grid_barrier(this->chain_.barrier, this->good_);
+  }
 
   /// Returns what the last `wait` or `barrier` did, which is the same on all blocks: if they leave on it,
   /// they leave together. A block keeps to itself what it finds out in between, until the next of them.

@@ -16,7 +16,8 @@ struct TimedPair {
   TimedPair(World& world, const std::string& channel, std::int64_t elements, bool timed = true)
       : other(1 - world.rank()),
         window(world.window<int>(2 * elements)),
-        chain(world.chain("pair", {.time_limit = std::chrono::seconds(20), .channel = channel, .timed = timed})) {
+        chain(world.chain("pair",
+                          {.time_limit = std::chrono::seconds(20), .channel = channel, .timed = timed})) {
     chain.put(window.on(other).at(0), window.at(elements), block(elements)).expect(other).commit();
     ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     world.barrier();
@@ -43,8 +44,8 @@ struct TimedPair {
 };
 
 void require_count(const MessageTiming& message, int steps, std::string_view what) {
-  require(message.count == static_cast<std::uint64_t>(steps) && message.untimed == 0, "{}: {} timed, {} not, of {}",
-          what, message.count, message.untimed, steps);
+  require(message.count == static_cast<std::uint64_t>(steps) && message.untimed == 0,
+          "{}: {} timed, {} not, of {}", what, message.count, message.untimed, steps);
   require(message.waiting.count() == message.count &&
               message.carriage.count() + message.there_at_once == message.count,
           "{}: {} waits, {} carried, {} at once", what, message.waiting.count(), message.carriage.count(),
@@ -108,7 +109,8 @@ TEST_P(FabricTest, AKernelThatStartsLateIsWaitedFor) {
     pair.finish(world);
     const MessageTiming message = pair.come();
     const double waiting = message.waiting.median_us(), carriage = message.carriage.median_us();
-    if (world.rank() == 0) require(waiting > late_us - exact_us && waiting < late_us + exact_us, "waited {}", waiting);
+    if (world.rank() == 0)
+      require(waiting > late_us - exact_us && waiting < late_us + exact_us, "waited {}", waiting);
     if (world.rank() == 1) require(waiting < exact_us, "waited {} for one that was early", waiting);
     if (message.carriage.count() > 0) require(carriage < late_us / 2, "carried in {}", carriage);
     world.barrier();
@@ -123,7 +125,8 @@ TEST_P(FabricTest, MessagesWithoutTimesAreCounted) {
     ok(run_timed(pair.chain.device_timed(), kept + 10, 0, 1, pair.stream));
     pair.finish(world);
     const MessageTiming all = pair.come();
-    require(all.count == device::TimeRecord::kept && all.untimed == 10, "{} timed, {} not", all.count, all.untimed);
+    require(all.count == device::TimeRecord::kept && all.untimed == 10, "{} timed, {} not", all.count,
+            all.untimed);
     world.barrier();
 
     // Only rank 0 takes times, and rank 1 sends no stamps.

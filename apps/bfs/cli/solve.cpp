@@ -140,8 +140,8 @@ std::int64_t bytes_of_level(const Made& made) {
 void time_messages_by_host(const Job& job, const bfs::GpuGraph& graph, BfsReport& report) {
   constexpr int searches = 8;
   const auto way = bfs::step_way(job.world, graph, bfs::direct_gpu_exchange, bfs::Start::host);
-  report.results.front().messages =
-      way->time_messages(bfs::sample_roots(job.problem, graph.on_host(), std::min(searches, job.options.roots)));
+  report.results.front().messages = way->time_messages(
+      bfs::sample_roots(job.problem, graph.on_host(), std::min(searches, job.options.roots)));
   report.messages_by_host = true;
 }
 
@@ -157,8 +157,9 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   if (start == bfs::Start::automatic) start = by_channels ? bfs::Start::graph : bfs::chosen_start(world);
   const bool by_levels = start == bfs::Start::graph || start == bfs::Start::host;
   std::vector<std::unique_ptr<bfs::Way>> ways;
-  auto own = start == bfs::Start::kernel ? bfs::kernel_way(world, graph)
-                                         : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start, forced);
+  auto own = start == bfs::Start::kernel
+                 ? bfs::kernel_way(world, graph)
+                 : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start, forced);
   report.explained = {{"OUT", own->explain()}};
   ways.push_back(std::move(own));
   if (options.sweep_channels)

@@ -51,7 +51,9 @@ class StepWay : public GpuWay {
 
   void capture() {
     for (std::size_t turn = 0; turn < 2; ++turn)
-      graphs_[turn].emplace(world_, stream_.get(), [this, turn] { enqueue_level(turn, [this](std::size_t which) { send(which); }); });
+      graphs_[turn].emplace(world_, stream_.get(), [this, turn] {
+        enqueue_level(turn, [this](std::size_t which) { send(which); });
+      });
   }
 
   int run(Vertex root) override {
@@ -66,9 +68,7 @@ class StepWay : public GpuWay {
 
   std::vector<MessageCost> time_messages(std::span<const Vertex> roots) override {
     StreamTimes times(1);
-    const auto timed = [&](std::size_t which) {
-      times.time(0, stream_.get(), [&] { send(which); });
-    };
+    const auto timed = [&](std::size_t which) { times.time(0, stream_.get(), [&] { send(which); }); };
     for (const Vertex root : roots) {
       world_.barrier();
       search(root, [&](std::size_t turn) { enqueue_level(turn, timed); });

@@ -122,8 +122,7 @@ struct GpuSolving {
 
 GpuSolving solving(const Job& job, const cg::GpuMatrix& matrix, const std::optional<cg::Vectors>& vectors,
                    cg::Start start, const apps::Channels& channels) {
-  if (start == cg::Start::kernel)
-    return {nullptr, cg::kernel_way(job.world, matrix, job.order(), channels)};
+  if (start == cg::Start::kernel) return {nullptr, cg::kernel_way(job.world, matrix, job.order(), channels)};
   auto exchange = cg::direct_gpu_exchange(job.world, matrix.share(), *vectors, channels);
   auto way = cg::step_way(job.world, matrix, *vectors, *exchange, job.order(), start);
   return {std::move(exchange), std::move(way)};

@@ -22,7 +22,9 @@ namespace {
 // What ranks with blocks of the matrix have besides.
 struct Blocks {
   Blocks(World& world, const Share& share, const Channels& channels)
-      : vectors(make_vectors(world, share)), messages(world, share, vectors, channels), chains(device_chains()) {
+      : vectors(make_vectors(world, share)),
+        messages(world, share, vectors, channels),
+        chains(device_chains()) {
     launched.chains = chains.data();
     launched.barrier = barrier.data();
     launched.reductions = static_cast<Word>(share.reductions.size());
@@ -157,7 +159,8 @@ Start chosen_start(World& world, const Share& share) {
                                                                                               : Start::graph;
 }
 
-std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order, const Channels& channels) {
+std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order,
+                                const Channels& channels) {
   return std::make_unique<KernelWay>(world, matrix, order, channels);
 }
 

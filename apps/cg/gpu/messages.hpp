@@ -13,7 +13,8 @@ namespace tca::cg {
 
 struct BlockMessages {
   // Collective.
-  BlockMessages(World& world, const Share& share, const Vectors& vectors, const apps::Channels& channels = {});
+  BlockMessages(World& world, const Share& share, const Vectors& vectors,
+                const apps::Channels& channels = {});
 
   // What comes in a reduction.
   double* received_in(std::size_t which) const {

@@ -26,22 +26,22 @@ struct TimeRecord {
   std::uint64_t started_there = 0, started = 0;  // when either began its start
   std::uint64_t looked = 0;                      // when this rank first looked for what comes
   std::uint64_t stamp_seen = 0;
-  std::uint64_t seen = 0;       // when the last part of the message was seen
-  Word held = 0;                // see fabric::Stamp
-  Word step = 0;                // set last; of another step while there is none
-  Word looked_step = 0;         // the step to which `looked` belongs
-  Word late_step = 0;           // this step where a part of the message was not there at the first look
-  Word stamp_looked_for = 0;    // 1 where the stamp was not there at the first look
+  std::uint64_t seen = 0;     // when the last part of the message was seen
+  Word held = 0;              // see fabric::Stamp
+  Word step = 0;              // set last; of another step while there is none
+  Word looked_step = 0;       // the step to which `looked` belongs
+  Word late_step = 0;         // this step where a part of the message was not there at the first look
+  Word stamp_looked_for = 0;  // 1 where the stamp was not there at the first look
 };
 
 // A partner of a timed chain.
 struct TimedLink {
   static constexpr Word stamps = 8;  // more than the steps that a partner may be ahead
 
-  Packet* stamps_in = nullptr;     // here; null where the partner sends nothing
-  Packet* stamps_out = nullptr;    // at the partner; null where it gets nothing
-  TimeRecord* records = nullptr;   // null where the partner sends nothing
-  std::uint64_t* last = nullptr;   // two words: when the partner's last stamp was seen, and that stamp's step
+  Packet* stamps_in = nullptr;    // here; null where the partner sends nothing
+  Packet* stamps_out = nullptr;   // at the partner; null where it gets nothing
+  TimeRecord* records = nullptr;  // null where the partner sends nothing
+  std::uint64_t* last = nullptr;  // two words: when the partner's last stamp was seen, and that stamp's step
 
   TCA_DEVICE TimeRecord& record(Word step) const { return records[step % TimeRecord::kept]; }
 };
@@ -62,7 +62,9 @@ struct DeviceTimedChain : DeviceChain {
 namespace device {
 
 template <class Group>
-concept TakesTimes = requires(const Group& group) { group.times(); };
+concept TakesTimes = requires(const Group& group) {
+  group.times();
+};
 
 #ifdef __CUDA_ARCH__
 TCA_DEVICE void keep_latest(std::uint64_t* time, std::uint64_t now) {
@@ -138,14 +140,16 @@ TCA_DEVICE void note_look(const Group& group, Word step, bool may_wait) {
       bool looked_for = !is_first;
       // Where the stamp before has not come either, there may be none.
       const bool waits = may_wait && (step == 1 || static_cast<Word>(link.last[1]) == step - 1);
-      while (!take_stamp(link, step, looked_for) && waits && now_ns() - begin < patience_ns) looked_for = true;
+      while (!take_stamp(link, step, looked_for) && waits && now_ns() - begin < patience_ns)
+        looked_for = true;
     });
   }
 }
 
 // A part of the message of a link is in its place, or was not there when this lane first looked.
 template <class Group>
-TCA_DEVICE void note_arrival(const Group& group, Word link, Word step, bool at_once, bool is_last_lane = true) {
+TCA_DEVICE void note_arrival(const Group& group, Word link, Word step, bool at_once,
+                             bool is_last_lane = true) {
   if constexpr (TakesTimes<Group>) {
     const TimedLink& from = group.times().links[link];
     if (from.records == nullptr) return;

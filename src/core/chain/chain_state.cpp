@@ -330,9 +330,10 @@ const DeviceTimedChain& ChainState::device_timed() const {
   const DeviceTimedChain* const timed = programs_[0]->on_accelerator()->timed_device_chain();
   if (timed != nullptr) return *timed;
   fail(Errc::invalid_argument, about(), "device_timed() of chain '{}', {}", name_,
-       timed_ ? "in which this rank has no part"
-              : "which is not timed: ask for it before the commit (ChainOptions::timed, WorldOptions::timing or "
-                "OPENTCA_TIMING=1), or use device()");
+       timed_
+           ? "in which this rank has no part"
+           : "which is not timed: ask for it before the commit (ChainOptions::timed, WorldOptions::timing or "
+             "OPENTCA_TIMING=1), or use device()");
 }
 
 const DeviceDoorbell& ChainState::doorbell() const {

@@ -94,7 +94,8 @@ std::string Timing::describe() const {
   }
   std::string text = core::in_columns(rows);
   if (untimed > 0)
-    text += fmt::format("  and {} message{} without times (tca/timing.hpp)\n", untimed, untimed == 1 ? "" : "s");
+    text +=
+        fmt::format("  and {} message{} without times (tca/timing.hpp)\n", untimed, untimed == 1 ? "" : "s");
   return text;
 }
 

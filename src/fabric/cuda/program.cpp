@@ -35,7 +35,8 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
                         ? runner.engine.prepare(compiled_->chain, compiled_->engine_done)
                         : Engine::no_chain),
       // Nor does it take times.
-      suits_engine_(engine_chain_ != Engine::no_chain && !compiled_->times && runner.engine.is_quick_with(compiled_->chain)) {
+      suits_engine_(engine_chain_ != Engine::no_chain && !compiled_->times &&
+                    runner.engine.is_quick_with(compiled_->chain)) {
   runner_.programs[id()] = this;
 }
 

@@ -33,8 +33,10 @@ void tell_of_records(std::span<const TimeRecord> ring, Word first, Word last, in
                   .sender_started = clock.here(ns(record.started_there)).value_or(ns(record.stamp_seen)),
                   .started = ns(record.started),
                   .looked = ns(record.looked),
-                  .seen = ns(record.seen),
-                  .there_at_once = record.late_step != step,
+                  // Parts of a kernel come to a wait one after the other.
+                  .seen = ns(std::max({record.seen, record.looked, record.started})),
+                  // What follows a stamp that was not there at first was not there either.
+                  .there_at_once = record.late_step != step && record.stamp_looked_for == 0,
                   .is_of_host = false});
   }
 }

@@ -24,9 +24,7 @@ class RecordedTimes {
   RecordedTimes(fabric::Arrivals& arrivals, HostCopier& copier, const Word* steps)
       : arrivals_(arrivals), copier_(copier), steps_(steps) {}
 
-  void add_sender(int rank, const device::TimeRecord* records) {
-    senders_.push_back({rank, records, {}});
-  }
+  void add_sender(int rank, const device::TimeRecord* records) { senders_.push_back({rank, records, {}}); }
 
   // Tells of the messages of the steps that have ended since the last call.
   void tell();

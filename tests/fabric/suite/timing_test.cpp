@@ -100,8 +100,8 @@ TEST_P(FabricTest, APartnerThatStartsLateIsWaitedForAndCarriageStaysWhatItIs) {
     constexpr double exact = 2e-3;
     const double waiting = message->waiting.total_us(), carriage = message->carriage.total_us();
     if (GetParam().name.starts_with("cuda")) {  // its kernel has looked since the start, and by another clock
-      require(waiting >= 45 && carriage >= 0 && carriage <= look.end - start.before + 5, "waited {}, carried in {}",
-              waiting, carriage);
+      require(waiting >= 45 && carriage >= 0 && carriage <= look.end - start.before + 5,
+              "waited {}, carried in {}", waiting, carriage);
       return;
     }
     require(waiting >= start.before - look.after - exact && waiting <= start.after - look.before + exact,
