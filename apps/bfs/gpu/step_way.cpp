@@ -5,7 +5,7 @@
 
 #include "bfs/gpu/exchange.hpp"
 #include "bfs/gpu/way.hpp"
-#include "shared/stream_times.hpp"
+#include "shared/gpu_stream_times.hpp"
 #include "tca/window.hpp"
 
 namespace tca::bfs {

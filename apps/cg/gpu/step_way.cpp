@@ -5,7 +5,7 @@
 
 #include "cg/gpu/kernels.hpp"
 #include "cg/gpu/way.hpp"
-#include "shared/stream_times.hpp"
+#include "shared/gpu_stream_times.hpp"
 
 namespace tca::cg {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shared/gpu_call.hpp"
-#include "shared/stream_times.hpp"
+#include "shared/gpu_stream_times.hpp"
 #include "tca/error.hpp"
 
 namespace tca::himeno {

@@ -1,4 +1,4 @@
-#include "shared/stream_times.hpp"
+#include "shared/gpu_stream_times.hpp"
 
 #include <utility>
 
