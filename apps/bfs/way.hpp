@@ -30,8 +30,8 @@ class Way {
   // launch. 0 where there is none.
   virtual double kernel_us() const { return 0; }
 
-  // Collective. Searches from each root once more, in which each message is timed. Nothing is known of
-  // messages that kernels send.
+  // Collective. Searches from each root once more, in which each message is timed: on GPUs on the stream that the host
+  // starts it on. Nothing is known of messages that a kernel sends by itself.
   virtual std::vector<apps::MessageCost> time_messages(std::span<const Vertex>) { return {}; }
 };
 

@@ -58,24 +58,6 @@ void run(Course& course, Way& way, Result& result) {
   ++course.runs;
 }
 
-// Solves a few more steps and times each message, which would disturb the benchmark's own times.
-std::vector<apps::MessageCost> time_messages(Course& course, Way& way) {
-  constexpr int most = 5;
-  const int steps = std::min(most, course.problem.steps);
-  const MessageTimes times = way.time_messages(steps);
-  std::vector<apps::MessageCost> costs;
-  for (const Message message : messages) {
-    const std::vector<double>& own = times[static_cast<std::size_t>(message)];
-    if (course.world.size() == 1 || !is_sent(message, course.share) || own.empty()) continue;
-    costs.push_back(apps::cost_of(course.world, name_of(message),
-                                  bytes_of(message, course.share, course.world.size()), own,
-                                  steps * inner_iterations));
-    // A step has one product more than iterations, and two sums or three besides theirs.
-    costs.back().count = std::floor(costs.back().count);
-  }
-  return costs;
-}
-
 }  // namespace
 
 double Verification::error() const { return std::abs(zeta - published) / published; }
@@ -92,8 +74,25 @@ std::vector<Result> measure(World& world, const Problem& problem, const Share& s
        ++turn)
     for (std::size_t which = 0; which < ways.size(); ++which) run(course, *ways[which], results[which]);
   for (std::size_t which = 0; which < ways.size(); ++which)
-    results[which].messages = time_messages(course, *ways[which]);
+    results[which].messages = time_messages(world, problem, share, *ways[which]);
   return results;
+}
+
+std::vector<apps::MessageCost> time_messages(World& world, const Problem& problem, const Share& share,
+                                             Way& way) {
+  constexpr int most = 5;
+  const int steps = std::min(most, problem.steps);
+  const MessageTimes times = way.time_messages(steps);
+  std::vector<apps::MessageCost> costs;
+  for (const Message message : messages) {
+    const std::vector<double>& own = times[static_cast<std::size_t>(message)];
+    if (world.size() == 1 || !is_sent(message, share) || own.empty()) continue;
+    costs.push_back(apps::cost_of(world, name_of(message), bytes_of(message, share, world.size()), own,
+                                  steps * inner_iterations));
+    // A step has one product more than iterations, and two sums or three besides theirs.
+    costs.back().count = std::floor(costs.back().count);
+  }
+  return costs;
 }
 
 }  // namespace tca::cg

@@ -44,4 +44,8 @@ struct Result {
 std::vector<Result> measure(World& world, const Problem& problem, const Share& share,
                             std::span<Way* const> ways, const Plan& plan, const Progress& progress = {});
 
+// Collective. Solves a few steps more and times each message, which would disturb the benchmark's own times.
+std::vector<apps::MessageCost> time_messages(World& world, const Problem& problem, const Share& share,
+                                             Way& way);
+
 }  // namespace tca::cg

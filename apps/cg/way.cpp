@@ -27,12 +27,7 @@ class HostWay : public Way {
     return times;
   }
 
-  std::string explain() const override {
-    std::string text;
-    for (const Message message : messages)
-      if (is_sent(message, solver_.share())) text += exchange_.explain(message);
-    return text;
-  }
+  std::string explain(Message message) const override { return exchange_.explain(message); }
 
  private:
   World& world_;

@@ -21,11 +21,11 @@ class Way {
   using Tick = std::function<void(int steps)>;
   virtual Step run(int steps, std::vector<double>& step_us, const Tick& tick = {}) = 0;
 
-  // Collective. Takes so many steps more, in which each message is timed. Nothing is known of messages that
-  // kernels send.
+  // Collective. Takes so many steps more, in which each message is timed: on GPUs on the stream that the host
+  // starts it on. Nothing is known of messages that a kernel sends by itself.
   virtual MessageTimes time_messages(int) { return {}; }
 
-  virtual std::string explain() const = 0;  // how messages travel, a line for each put
+  virtual std::string explain(Message message) const = 0;  // how it travels, a line for each put
 };
 
 // On hosts. Both outlive the way.

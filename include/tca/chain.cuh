@@ -27,6 +27,9 @@
 /// time limit or the world has met an error; from then on every call returns false at once. The host then
 /// reports who is missing. A GridChain's `good` is what its last `wait` or `barrier` returned, the same on
 /// every block; a BlockChain's is the block's own.
+///
+/// TimedBlockChain and TimedGridChain do the same with Chain::device_timed, and take the times of the messages, which
+/// Chain::timing reads once the kernel has ended (tca/timing.hpp).
 #pragma once
 
 #include "tca/device/part.cuh"
@@ -38,35 +41,42 @@ namespace tca {
 /// itself, and for kernels that have their own barriers; a kernel cannot ask which bytes belong to which
 /// part. Every thread of the block makes every call; blocks have a multiple of 32 threads, and the first 256
 /// blocks of a grid take part.
-class BlockChain : protected device::ChainPart<device::Block> {
+template <class View>
+class BlockChainOf : protected device::PartOf<View> {
  public:
-  __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) {}
-  __device__ ~BlockChain() { keep_step(); }
+  __device__ explicit BlockChainOf(const View& chain) : BlockChainOf(chain, false) {}
+  __device__ ~BlockChainOf() { this->keep_step(); }
 
   /// Sends what any thread of the block has stored before it.
-  using ChainPart::start;
+  using device::PartOf<View>::start;
   /// What arrived can be read by every thread of the block.
-  using ChainPart::good;
-  using ChainPart::step;  ///< the last step that has begun
-  using ChainPart::wait;
+  using device::PartOf<View>::good;
+  using device::PartOf<View>::step;  ///< the last step that has begun
+  using device::PartOf<View>::wait;
 
  protected:
-  __device__ BlockChain(const DeviceChain& chain, bool parts_start_together)
-      : ChainPart(chain, device::Block::of_grid(), parts_start_together) {
-    read_step();
+  __device__ BlockChainOf(const View& chain, bool parts_start_together)
+      : device::PartOf<View>(chain, device::block_for(chain), parts_start_together) {
+    this->read_step();
   }
 };
+using BlockChain = BlockChainOf<DeviceChain>;
+/// The same, which takes the times of the messages for Chain::timing.
+using TimedBlockChain = BlockChainOf<DeviceTimedChain>;
 
 /// A chain carried by a cooperative grid, with all the promises of a start and a wait on the host. Each start
 /// and each wait is a barrier of the grid.
-class GridChain : protected BlockChain {
+template <class View>
+class GridChainOf : protected BlockChainOf<View> {
+  using Blocks = BlockChainOf<View>;
+
  public:
-  __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) {}
+  __device__ explicit GridChainOf(const View& chain) : Blocks(chain, true) {}
 
   /// Says that this block has stored what it has to send and is done reading what arrived. Between this call
   /// and `start` it may do work that does neither, while the others come here.
   __device__ void arrive() {
-    before_ = device::grid_arrive(chain_.barrier, good_);
+    before_ = device::grid_arrive(this->chain_.barrier, this->good_);
     arrived_ = true;
   }
 
@@ -75,30 +85,34 @@ class GridChain : protected BlockChain {
   __device__ void start() {
     if (!arrived_) arrive();
     arrived_ = false;
-    good_ = device::grid_wait(chain_.barrier, before_);
-    BlockChain::start();
+    this->good_ = device::grid_wait(this->chain_.barrier, before_);
+    Blocks::start();
   }
 
   /// Waits for what the partners send, which every block can read then. Returns the same to all of them.
   __device__ bool wait() {
-    BlockChain::wait();
+    Blocks::wait();
     return barrier();
   }
 
   /// What any block has stored before the barrier can be read by every block after it. The barrier also tells
   /// all blocks whether one has given up, so that none is left behind in the next.
-  __device__ bool barrier() { return agreed_ = good_ = device::grid_barrier(chain_.barrier, good_); }
+  __device__ bool barrier() {
+    return agreed_ = this->good_ = device::grid_barrier(this->chain_.barrier, this->good_);
+  }
 
   /// Returns what the last `wait` or `barrier` did, which is the same on all blocks: if they leave on it,
   /// they leave together. A block keeps to itself what it finds out in between, until the next of them.
   __device__ bool good() const { return agreed_; }
 
-  using BlockChain::step;
+  using Blocks::step;
 
  private:
   std::uint64_t before_ = 0;
   bool arrived_ = false;
   bool agreed_ = true;
 };
+using GridChain = GridChainOf<DeviceChain>;
+using TimedGridChain = GridChainOf<DeviceTimedChain>;
 
 }  // namespace tca

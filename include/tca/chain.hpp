@@ -41,6 +41,7 @@ struct Descriptor;
 struct DeviceDoorbell;
 struct DeviceChain;
 struct DeviceProducedChain;
+struct DeviceTimedChain;
 
 struct ChainOptions {
   /// May be false only if all of this holds: two chains with separate target arrays take turns, every two
@@ -202,6 +203,10 @@ class TCA_API Chain {
 
   /// Returns the same for a chain with or without produced puts; see tca/produced.cuh.
   [[nodiscard]] const DeviceProducedChain& device_produced() const;
+
+  /// Returns the same of a timed chain, for kernels that take the times of its messages: TimedBlockChain and
+  /// TimedGridChain of tca/chain.cuh. Throws Error{invalid_argument} as `device` does, and where the chain is not timed.
+  [[nodiscard]] const DeviceTimedChain& device_timed() const;
 
   /// Returns what a kernel needs to have the resident engine start and finish steps; see tca/engine.cuh. It
   /// is valid as long as the chain. Throws Error{invalid_argument} before `commit`, and where the engine

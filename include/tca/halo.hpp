@@ -157,6 +157,7 @@ class TCA_API Halo {
   void wait(Stream stream) { chain_.wait(stream); }
   void run(Stream stream) { chain_.run(stream); }
   [[nodiscard]] const DeviceChain& device() const { return chain_.device(); }
+  [[nodiscard]] const DeviceTimedChain& device_timed() const { return chain_.device_timed(); }
   [[nodiscard]] const DeviceDoorbell& doorbell() const { return chain_.doorbell(); }
 
   [[nodiscard]] std::string explain() const { return chain_.explain(); }

@@ -18,9 +18,19 @@
 /// it counts as `there_at_once`, with a waiting of 0 and no carriage. Carriage is as exact as looks are frequent;
 /// `wait` looks all the time.
 ///
-/// The clock is the one that the ranks of a host share, and on sim the virtual one. So what comes over MPI is not
-/// timed, and neither are the steps of GPUs; `describe` names whom this concerns. A chain that is not timed does
-/// nothing for all of this: the timed steps are code of their own, which `commit` chooses.
+/// The clock is the one that the ranks of a host share, and on sim the virtual one. Ranks of different hosts, and GPUs,
+/// have none in common. There a stamp goes ahead of each message, and from when stamps have come in the last steps a rank
+/// knows when its partner began, by its own clock: as exactly as stamps take equally long both ways. Where a
+/// rank sends nothing back it is not known how long a stamp takes, and that counts as waiting.
+///
+/// On GPUs kernels take the times: those by which the host, a stream or a graph runs the steps, and those of the program
+/// that make a TimedBlockChain or a TimedGridChain of `Chain::device_timed` (tca/chain.cuh). The last 1,024 messages
+/// of each sender are kept until `Chain::timing` reads them, behind a kernel's end. Older ones, and those whose
+/// kernel at either end took no times (a plain BlockChain, the resident engine), are `untimed`.
+///
+/// Over MPI a message has come when MPI says so, which is when this rank looks. Messages of GPU memory over MPI,
+/// messages that take several fabrics, and produced puts are not timed; `describe` names whom this concerns. A chain that
+/// is not timed does nothing for all of this: the timed steps are code of their own, which `commit` chooses.
 #pragma once
 
 #include <array>
@@ -73,7 +83,8 @@ struct MessageTiming {
   /// What all puts of a message should take together, by the costs that this rank has for the way back; nothing
   /// where that is not known.
   std::optional<double> predicted_us = {};
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  ///< of those whose times were taken
+  std::uint64_t untimed = 0;
   std::uint64_t there_at_once = 0;
   TimeDistribution waiting = {};
   TimeDistribution carriage = {};

@@ -20,6 +20,7 @@ struct DeviceDoorbell;
 struct DeviceChain;
 struct DeviceFold;
 struct DeviceProducedChain;
+struct DeviceTimedChain;
 struct DeviceTeam;
 }  // namespace tca
 
@@ -82,6 +83,8 @@ class AcceleratorProgram {
 
   // Returns the view with which a kernel starts steps and waits for them by itself; null where none can.
   virtual const DeviceProducedChain* device_chain() const { return nullptr; }
+  // The same for a kernel that takes times; null where the chain is not timed.
+  virtual const DeviceTimedChain* timed_device_chain() const { return nullptr; }
 
   // Returns the view with which a kernel has a resident engine run steps; null where there is no engine.
   virtual const DeviceDoorbell* doorbell() { return nullptr; }

@@ -194,6 +194,10 @@ class Program {
   // Returns whether this rank has nothing to do in any step.
   virtual bool is_empty() const { return false; }
 
+  // A fabric overrides this where steps of a timed chain end while the host does not look. Tells of the arrivals that
+  // an accelerator alone has seen so far.
+  virtual void tell_of_arrivals() {}
+
   // Returns the interface through which an accelerator orders the steps (accelerator.hpp); null where none
   // does. Where windows are an accelerator's memory, every program has one.
   virtual AcceleratorProgram* on_accelerator() { return nullptr; }

@@ -92,6 +92,9 @@ TEST_P(BfsOnGpu, AgreesWithTheHost) {
     test::require(result.levels == expected, "a search has another number of levels than on a host");
     test::require(result.samples_us.size() == roots.size() && result.samples_us[0] > 0,
                   "the searches have no times");
+    const bool are_timed = one.start != Start::kernel && one.ranks > 1;
+    test::require(result.messages.size() == (are_timed ? 1U : 0U), "{} messages are timed",
+                  result.messages.size());
   });
   EXPECT_EQ(failure, "");
 }

@@ -5,6 +5,7 @@
 // whose ranks meet thousands of times gets only a few steps there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -95,6 +96,15 @@ TEST_P(CgOnGpu, AgreesWithTheHost) {
     for (const int steps : {2, 2, 1})
       expect_agreement(made.way->run(steps, times), zetas[steps - 1], fmt::format("{} steps", steps));
     test::require(times.size() == 3 && times[0] > 0, "the runs have no times");
+    if (one.start == Start::kernel) return;
+    const MessageTimes messages_us = made.way->time_messages(1);
+    for (const Message message : messages) {
+      const std::vector<double>& us = messages_us[static_cast<std::size_t>(message)];
+      test::require(us.empty() != is_sent(message, matrix.share()) || world.size() == 1, "{} times of {}",
+                    us.size(), name_of(message));
+      test::require(std::ranges::all_of(us, [](double one) { return one > 0; }), "{} took no time",
+                    name_of(message));
+    }
   });
   EXPECT_EQ(failure, "");
 }

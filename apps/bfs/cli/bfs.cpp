@@ -25,8 +25,8 @@ void check_gpu_options(const BfsOptions& options) {
   if (options.style != "packed")
     refuse("--messages {} is for hosts and sim; with --fabric {} a level has one message (packed)",
            options.style, options.fabric);
-  if (!options.channels.empty())
-    refuse("--channel is for hosts and sim, not for --fabric {}", options.fabric);
+  if (options.start == "kernel" && (!options.channels.empty() || options.sweep_channels))
+    refuse("--start kernel sends without channels; leave it out, or give --start graph");
   if (options.scale > bfs::largest_scale_on_gpus)
     refuse("--scale {}: GPUs search up to scale {}", options.scale, bfs::largest_scale_on_gpus);
 }

@@ -117,6 +117,7 @@ void print(const BfsReport& report, const AppJob& job) {
     fmt::print("\nsearching       {}\n",
                compared(peer, median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
   print_messages(table_of("OpenTCA", own), report.explained, job);
+  if (report.messages_by_host) fmt::print("{}", said_of_messages_by_host);
   if (is_compared(report)) print_messages(table_of(peer, report.results[1]));
   if (!report.channels.empty()) print(sweep_of(report));
   print_crowding(report.job);

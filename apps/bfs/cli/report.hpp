@@ -27,6 +27,8 @@ struct BfsReport {
   std::string start = "host";
   PeerLibrary peer = {};
   std::vector<bfs::Result> results{};  // OpenTCA's, and the peer's or those of the combinations of channels
+  bool messages_by_host =
+      false;  // a kernel sends them by itself; those of steps that the host starts were timed
   std::vector<apps::Channels> channels{};  // these combinations
 
   // Whether no search was found to be wrong.

@@ -131,6 +131,20 @@ void search_on_hosts(const Job& job, BfsReport& report) {
 }
 
 #ifdef OPENTCA_BFS_ON_GPUS
+// What a rank sends behind a level: its part of the frontier's bitmap.
+std::int64_t bytes_of_level(const Made& made) {
+  return made.graph.partition.words() * static_cast<std::int64_t>(sizeof(std::uint64_t));
+}
+
+// What a kernel sends by itself is timed where the host starts it. Collective.
+void time_messages_by_host(const Job& job, const bfs::GpuGraph& graph, BfsReport& report) {
+  constexpr int searches = 8;
+  const auto way = bfs::step_way(job.world, graph, bfs::direct_gpu_exchange, bfs::Start::host);
+  report.results.front().messages = way->time_messages(
+      bfs::sample_roots(job.problem, graph.on_host(), std::min(searches, job.options.roots)));
+  report.messages_by_host = true;
+}
+
 // NCCL's levels are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
 void search_on_gpus(const Job& job, BfsReport& report) {
   auto& [world, options, problem, progress] = job;
@@ -138,13 +152,19 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   const Made made = make(job, report);
   const bfs::GpuGraph graph(world, made.graph);
   bfs::Start start = bfs::start_named(options.start);
-  if (start == bfs::Start::automatic) start = bfs::chosen_start(world);
+  const apps::Channels forced(options.channels, bfs_messages(options.style));
+  const bool by_channels = options.sweep_channels || !options.channels.empty();
+  if (start == bfs::Start::automatic) start = by_channels ? bfs::Start::graph : bfs::chosen_start(world);
+  const bool by_levels = start == bfs::Start::graph || start == bfs::Start::host;
   std::vector<std::unique_ptr<bfs::Way>> ways;
-  const bool by_one_kernel = start == bfs::Start::kernel || start == bfs::Start::resident;
-  auto own = by_one_kernel ? bfs::kernel_way(world, graph, start)
-                           : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start);
+  auto own = by_levels ? bfs::step_way(world, graph, bfs::direct_gpu_exchange, start, forced)
+                       : bfs::kernel_way(world, graph, start);
   report.explained = {{"OUT", own->explain()}};
   ways.push_back(std::move(own));
+  if (options.sweep_channels)
+    report.channels = combinations(world, {{bfs::name_of(bfs::Message::out), bytes_of_level(made)}}, forced);
+  for (const apps::Channels& channels : report.channels)
+    ways.push_back(bfs::step_way(world, graph, bfs::direct_gpu_exchange, start, channels));
   if (options.compare) {
     if (auto nccl = bfs::step_way(world, graph, bfs::nccl_exchange, bfs::Start::graph))
       ways.push_back(std::move(nccl));
@@ -157,6 +177,7 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   report.start = bfs::name_of(start);
   report.peer = {"NCCL", apps::nccl_version()};
   measure(job, made, pointers(ways), report);
+  if (options.explain && !by_levels && world.size() > 1) time_messages_by_host(job, graph, report);
 }
 #else
 void search_on_gpus(const Job& job, BfsReport&) {

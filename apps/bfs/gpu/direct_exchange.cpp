@@ -10,9 +10,9 @@ namespace {
 
 class DirectGpuExchange : public GpuExchange {
  public:
-  DirectGpuExchange(World& world, std::span<const Sending> sendings) {
+  DirectGpuExchange(World& world, std::span<const Sending> sendings, const apps::Channels& channels) {
     if (world.size() == 1) return;
-    for (const Sending& sending : sendings) chains_.push_back(make_chain(world, sending));
+    for (const Sending& sending : sendings) chains_.push_back(make_chain(world, sending, channels));
   }
 
   void send(std::size_t which, Stream stream) override {
@@ -28,8 +28,9 @@ class DirectGpuExchange : public GpuExchange {
 
 }  // namespace
 
-std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings) {
-  return std::make_unique<DirectGpuExchange>(world, sendings);
+std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings,
+                                                 const apps::Channels& channels) {
+  return std::make_unique<DirectGpuExchange>(world, sendings, channels);
 }
 
 }  // namespace tca::bfs

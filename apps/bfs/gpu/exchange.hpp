@@ -22,9 +22,12 @@ class GpuExchange {
 };
 
 // Both are collective, and are for sendings to all ranks.
-using MakeExchange = std::unique_ptr<GpuExchange>(World& world, std::span<const Sending> sendings);
-std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings);
-// Returns null when this was built without NCCL.
-std::unique_ptr<GpuExchange> nccl_exchange(World& world, std::span<const Sending> sendings);
+using MakeExchange = std::unique_ptr<GpuExchange>(World& world, std::span<const Sending> sendings,
+                                                  const apps::Channels& channels);
+std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings,
+                                                 const apps::Channels& channels);
+// Returns null when this was built without NCCL, which has no channels.
+std::unique_ptr<GpuExchange> nccl_exchange(World& world, std::span<const Sending> sendings,
+                                           const apps::Channels& channels);
 
 }  // namespace tca::bfs

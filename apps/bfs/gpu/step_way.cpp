@@ -5,6 +5,7 @@
 
 #include "bfs/gpu/exchange.hpp"
 #include "bfs/gpu/way.hpp"
+#include "shared/gpu_stream_times.hpp"
 #include "tca/window.hpp"
 
 namespace tca::bfs {
@@ -35,12 +36,12 @@ std::array<Sending, 2> sendings(const std::array<GpuFrontier, 2>& frontiers, con
 
 class StepWay : public GpuWay {
  public:
-  StepWay(World& world, const GpuGraph& graph, MakeExchange* make)
+  StepWay(World& world, const GpuGraph& graph, MakeExchange* make, const Channels& channels)
       : world_(world),
         graph_(graph),
         frontiers_{GpuFrontier(world, graph.on_host().partition),
                    GpuFrontier(world, graph.on_host().partition)},
-        exchange_(make(world, sendings(frontiers_, graph.on_host().partition))),
+        exchange_(make(world, sendings(frontiers_, graph.on_host().partition), channels)),
         own_(graph) {
     for (std::size_t turn = 0; turn < 2; ++turn) steps_[turn] = make_step(turn);
     world.barrier();
@@ -50,23 +51,31 @@ class StepWay : public GpuWay {
 
   void capture() {
     for (std::size_t turn = 0; turn < 2; ++turn)
-      graphs_[turn].emplace(world_, stream_.get(), [this, turn] { enqueue_level(turn); });
+      graphs_[turn].emplace(world_, stream_.get(), [this, turn] {
+        enqueue_level(turn, [this](std::size_t which) { send(which); });
+      });
   }
 
   int run(Vertex root) override {
-    cuda_ok(launch_begin(steps_[turn_], root, stream_.get()), "beginning a search");
-    const Progressed& told = *told_.data();
-    do {
-      if (graphs_[turn_]) {
-        graphs_[turn_]->launch();
+    return search(root, [this](std::size_t turn) {
+      if (graphs_[turn]) {
+        graphs_[turn]->launch();
       } else {
-        enqueue_level(turn_);
+        enqueue_level(turn, [this](std::size_t which) { send(which); });
       }
-      stream_.synchronize("searching a level");
-      world_.check();
-      turn_ = 1 - turn_;
-    } while (told.ended == 0);
-    return static_cast<int>(told.levels);
+    });
+  }
+
+  std::vector<MessageCost> time_messages(std::span<const Vertex> roots) override {
+    StreamTimes times(1);
+    const auto timed = [&](std::size_t which) { times.time(0, stream_.get(), [&] { send(which); }); };
+    for (const Vertex root : roots) {
+      world_.barrier();
+      search(root, [&](std::size_t turn) { enqueue_level(turn, timed); });
+    }
+    const Partition& partition = graph_.on_host().partition;
+    return {cost_of(world_, name_of(Message::out), frontiers_[0].sending(partition).bytes(), times.us(0),
+                    static_cast<double>(roots.size()))};
   }
 
   std::span<const Vertex> parents() override {
@@ -77,6 +86,20 @@ class StepWay : public GpuWay {
   std::string explain() const override { return exchange_->explain(); }
 
  private:
+  // Has `level` put each level on the stream that is searched from a frontier.
+  template <class Level>
+  int search(Vertex root, const Level& level) {
+    cuda_ok(launch_begin(steps_[turn_], root, stream_.get()), "beginning a search");
+    const Progressed& told = *told_.data();
+    do {
+      level(turn_);
+      stream_.synchronize("searching a level");
+      world_.check();
+      turn_ = 1 - turn_;
+    } while (told.ended == 0);
+    return static_cast<int>(told.levels);
+  }
+
   // Of a level that is searched from this frontier.
   Step make_step(std::size_t turn) const {
     const GpuFrontier& next = frontiers_[1 - turn];
@@ -93,9 +116,12 @@ class StepWay : public GpuWay {
     return step;
   }
 
-  void enqueue_level(std::size_t turn) {
+  void send(std::size_t which) { exchange_->send(which, stream_.get()); }
+
+  template <class Send>
+  void enqueue_level(std::size_t turn, const Send& send) {
     cuda_ok(launch_level(steps_[turn], graph_.grid(), stream_.get()), "starting a level");
-    exchange_->send(1 - turn, stream_.get());
+    send(1 - turn);
     cuda_ok(launch_conclude(steps_[turn], stream_.get()), "ending a level");
   }
 
@@ -116,8 +142,9 @@ class StepWay : public GpuWay {
 
 }  // namespace
 
-std::unique_ptr<GpuWay> step_way(World& world, const GpuGraph& graph, MakeExchange* make, Start start) {
-  auto way = std::make_unique<StepWay>(world, graph, make);
+std::unique_ptr<GpuWay> step_way(World& world, const GpuGraph& graph, MakeExchange* make, Start start,
+                                 const Channels& channels) {
+  auto way = std::make_unique<StepWay>(world, graph, make, channels);
   if (!way->can_send()) return nullptr;
   if (start == Start::graph) way->capture();
   return way;

@@ -37,6 +37,7 @@ std::unique_ptr<GpuWay> kernel_way(World& world, const GpuGraph& graph, Start st
 
 // Collective. A graph runs each level, or the host starts its kernels one by one. The graph outlives the way.
 // Returns null where `make` makes no exchange.
-std::unique_ptr<GpuWay> step_way(World& world, const GpuGraph& graph, MakeExchange* make, Start start);
+std::unique_ptr<GpuWay> step_way(World& world, const GpuGraph& graph, MakeExchange* make, Start start,
+                                 const apps::Channels& channels = {});
 
 }  // namespace tca::bfs

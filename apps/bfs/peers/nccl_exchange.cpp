@@ -46,7 +46,8 @@ class NcclExchange : public GpuExchange {
 
 }  // namespace
 
-std::unique_ptr<GpuExchange> nccl_exchange(World& world, std::span<const Sending> sendings) {
+std::unique_ptr<GpuExchange> nccl_exchange(World& world, std::span<const Sending> sendings,
+                                           const apps::Channels&) {
   return std::make_unique<NcclExchange>(world, sendings);
 }
 
@@ -56,7 +57,9 @@ std::unique_ptr<GpuExchange> nccl_exchange(World& world, std::span<const Sending
 
 namespace tca::bfs {
 
-std::unique_ptr<GpuExchange> nccl_exchange(World&, std::span<const Sending>) { return nullptr; }
+std::unique_ptr<GpuExchange> nccl_exchange(World&, std::span<const Sending>, const apps::Channels&) {
+  return nullptr;
+}
 
 }  // namespace tca::bfs
 

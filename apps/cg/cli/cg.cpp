@@ -38,11 +38,9 @@ void check_matrix(const cg::Problem& problem, const CgOptions& options, const Gr
 void check_job(const CgOptions& options, int ranks) {
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
     refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
-  if (on_gpus(options) && !options.channels.empty())
-    refuse("--channel is for hosts and sim, not for --fabric {}", options.fabric);
   const cg::Problem& problem = cg::problem_named(options.name);
   const Grid grid = make_cg_grid(options, problem, ranks);
-  check_messages(options, cg_messages(problem, grid), ranks);
+  check_messages(options, cg_messages(options, problem, grid), ranks);
   check_matrix(problem, options, grid, ranks);
 }
 

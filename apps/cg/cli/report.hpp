@@ -27,6 +27,8 @@ struct CgReport {
   PeerLibrary peer = {};
   std::int64_t bytes = 0;             // sent by all ranks in an inner iteration, beside scalars
   std::vector<cg::Result> results{};  // OpenTCA's, and the peer's or those of the combinations of channels
+  bool messages_by_host =
+      false;  // a kernel sends them by itself; those of steps that the host starts were timed
   std::vector<apps::Channels> channels{};  // these combinations
 
   // Whether every way has found the published result.

@@ -25,8 +25,9 @@ struct CgOptions : AppJob {
 // does not hold the ranks or does not fit the matrix.
 Grid make_cg_grid(const CgOptions& options, const cg::Problem& problem, int ranks);
 
-// Returns the names of the messages that ranks divided by this grid send.
-std::vector<std::string_view> cg_messages(const cg::Problem& problem, const Grid& grid);
+// Returns the names of the messages that ranks divided by this grid send, and that have channels.
+std::vector<std::string_view> cg_messages(const CgOptions& options, const cg::Problem& problem,
+                                          const Grid& grid);
 
 // Generates, solves and measures. Collective.
 CgReport solve_cg(World& world, const CgOptions& options);

@@ -25,11 +25,13 @@ class GpuExchange {
   // Replaces values in device memory, 1 or up to 4 of them, by their sums over the vector's parts.
   virtual void sum(double* values, int count, Stream stream) = 0;
 
-  virtual std::string explain() const = 0;
+  virtual std::string explain(Message message) const = 0;  // how it travels, a line for each put
 };
 
-// Collective. Makes the exchange of direct_exchange() for a world of GPUs.
-std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Share& share, const Vectors& vectors);
+// Collective. Makes the exchange of direct_exchange() for a world of GPUs. Sums have kernels of their own, and no
+// channel.
+std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Share& share, const Vectors& vectors,
+                                                 const apps::Channels& channels = {});
 
 // Collective. Makes an exchange that sends the same by NCCL. Returns null when this was built without NCCL.
 // Throws Error{invalid_argument} when ranks share a GPU, which NCCL does not support.

@@ -21,8 +21,10 @@ namespace {
 
 // What ranks with blocks of the matrix have besides.
 struct Blocks {
-  Blocks(World& world, const Share& share)
-      : vectors(make_vectors(world, share)), messages(world, share, vectors), chains(device_chains()) {
+  Blocks(World& world, const Share& share, const Channels& channels)
+      : vectors(make_vectors(world, share)),
+        messages(world, share, vectors, channels),
+        chains(device_chains()) {
     launched.chains = chains.data();
     launched.barrier = barrier.data();
     launched.reductions = static_cast<Word>(share.reductions.size());
@@ -48,7 +50,7 @@ struct Blocks {
 };
 
 // Returns null where ranks have whole rows.
-std::unique_ptr<Blocks> blocks_of(World& world, const Share& share) {
+std::unique_ptr<Blocks> blocks_of(World& world, const Share& share, const Channels& channels) {
   if (!is_one_sub_cluster(world))
     throw Error(Errc::invalid_argument,
                 "one kernel for all steps needs every rank in one sub-cluster; across sub-clusters they are "
@@ -59,16 +61,16 @@ std::unique_ptr<Blocks> blocks_of(World& world, const Share& share) {
                 fmt::format("one kernel for all steps takes grids of up to {} columns of ranks; more are "
                             "started by the host or a graph",
                             1 << BlockChains::most_reductions));
-  return std::make_unique<Blocks>(world, share);
+  return std::make_unique<Blocks>(world, share, channels);
 }
 
 class KernelWay : public Way {
  public:
-  KernelWay(World& world, const GpuMatrix& matrix, Order order)
+  KernelWay(World& world, const GpuMatrix& matrix, Order order, const Channels& channels)
       : world_(world),
         matrix_(matrix),
         tiles_(matrix.arrays().tiling.tiles()),
-        blocks_(blocks_of(world, matrix.share())),
+        blocks_(blocks_of(world, matrix.share(), channels)),
         // The ranks between which a vector is divided.
         among_(blocks_ ? blocks_->messages.row_of_grid : world),
         n_(static_cast<std::size_t>(matrix.share().columns.size)),
@@ -99,9 +101,11 @@ class KernelWay : public Way {
     return {.zeta = matrix_.problem().shift + 1 / last.xz, .residual = std::sqrt(last.squares)};
   }
 
-  std::string explain() const override {
-    if (blocks_) return blocks_->messages.explain();
-    return "cuda/direct: blocks store their elements and their shares of sums in every rank's memory\n";
+  std::string explain(Message message) const override {
+    if (blocks_) return blocks_->messages.explain(message);
+    return message == Message::gather
+               ? "cuda/direct: blocks store their elements and their shares of sums in every rank's memory\n"
+               : "";
   }
 
  private:
@@ -155,8 +159,9 @@ Start chosen_start(World& world, const Share& share) {
                                                                                               : Start::graph;
 }
 
-std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order) {
-  return std::make_unique<KernelWay>(world, matrix, order);
+std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order,
+                                const Channels& channels) {
+  return std::make_unique<KernelWay>(world, matrix, order, channels);
 }
 
 }  // namespace tca::cg

@@ -6,15 +6,16 @@
 
 namespace tca::cg {
 
-BlockMessages::BlockMessages(World& world, const Share& share, const Vectors& vectors)
+BlockMessages::BlockMessages(World& world, const Share& share, const Vectors& vectors,
+                             const apps::Channels& channels)
     : row_of_grid(world.group(share.row_of_grid)),
       received(world.window<double>(static_cast<std::int64_t>(share.reductions.size()) * share.summed.size,
                                     "sums")),
       pitch(share.summed.size),
-      transpose(world.chain("EXCH")) {
+      transpose(world.chain("EXCH", {.channel = channels.of("EXCH")})) {
   for (const Reduction& reduction : share.reductions) {
     const auto which = static_cast<std::int64_t>(reductions.size());
-    Chain chain = world.chain(fmt::format("SPMV {}", which));
+    Chain chain = world.chain(fmt::format("SPMV {}", which), {.channel = channels.of("SPMV")});
     // On the partner the pitch is as long as what this rank sends.
     chain
         .put(received.on(reduction.partner).at(which * reduction.sent.size),
@@ -30,10 +31,12 @@ BlockMessages::BlockMessages(World& world, const Share& share, const Vectors& ve
       .commit();
 }
 
-std::string BlockMessages::explain() const {
+std::string BlockMessages::explain(Message message) const {
+  if (message == Message::transpose) return transpose.explain();
   std::string text;
-  for (const Chain& reduction : reductions) text += reduction.explain();
-  return text + transpose.explain();
+  if (message == Message::spmv)
+    for (const Chain& reduction : reductions) text += reduction.explain();
+  return text;
 }
 
 }  // namespace tca::cg

@@ -13,13 +13,14 @@ namespace tca::cg {
 
 struct BlockMessages {
   // Collective.
-  BlockMessages(World& world, const Share& share, const Vectors& vectors);
+  BlockMessages(World& world, const Share& share, const Vectors& vectors,
+                const apps::Channels& channels = {});
 
   // What comes in a reduction.
   double* received_in(std::size_t which) const {
     return received.data() + static_cast<std::int64_t>(which) * pitch;
   }
-  std::string explain() const;
+  std::string explain(Message message) const;
 
   World row_of_grid;
   Window<double> received;

@@ -1,15 +1,53 @@
 // An iteration as in the solver on hosts, kernel by kernel.
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "cg/gpu/kernels.hpp"
 #include "cg/gpu/way.hpp"
+#include "shared/gpu_stream_times.hpp"
 
 namespace tca::cg {
 
 using namespace apps;
 
 namespace {
+
+// Times what another exchange sends.
+class TimedExchange : public GpuExchange {
+ public:
+  explicit TimedExchange(GpuExchange& exchange) : exchange_(exchange) {}
+
+  void gather(Stream stream) override {
+    time(Message::gather, stream, [&] { exchange_.gather(stream); });
+  }
+  const double* exchange_sums(std::size_t which, Stream stream) override {
+    const double* received = nullptr;
+    time(Message::spmv, stream, [&] { received = exchange_.exchange_sums(which, stream); });
+    return received;
+  }
+  void transpose(Stream stream) override {
+    time(Message::transpose, stream, [&] { exchange_.transpose(stream); });
+  }
+  void sum(double* values, int count, Stream stream) override {
+    time(Message::dot, stream, [&] { exchange_.sum(values, count, stream); });
+  }
+  std::string explain(Message message) const override { return exchange_.explain(message); }
+
+  MessageTimes times() const {
+    MessageTimes all;
+    for (std::size_t message = 0; message < all.size(); ++message) all[message] = times_.us(message);
+    return all;
+  }
+
+ private:
+  void time(Message message, Stream stream, const std::function<void()>& send) {
+    times_.time(static_cast<std::size_t>(message), stream, send);
+  }
+
+  GpuExchange& exchange_;
+  StreamTimes times_{messages.size()};
+};
 
 class StepWay : public Way {
  public:
@@ -18,7 +56,7 @@ class StepWay : public Way {
       : world_(world),
         matrix_(matrix),
         vectors_(vectors),
-        exchange_(exchange),
+        exchange_(&exchange),
         order_(order),
         n_(static_cast<std::size_t>(matrix.share().own.size)),
         rows_(static_cast<Word>(matrix.share().rows.size)),
@@ -42,9 +80,8 @@ class StepWay : public Way {
   }
 
   Step run(int steps, std::vector<double>& step_us, const Tick& tick) override {
-    x_.write(std::vector<double>(n_, 1.0), stream_);
-    steps_.write({0}, stream_);
-    const auto begin = std::chrono::steady_clock::now();
+    begin();
+    const auto began = std::chrono::steady_clock::now();
     for (int step = 0; step < steps; ++step) {
       if (step % steps_between_checks == 0) world_.check();
       if (graph_) {
@@ -54,7 +91,7 @@ class StepWay : public Way {
       }
     }
     stream_.synchronize("running the benchmark");
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - began;
     world_.check();
     step_us.push_back(took.count() / steps);
     if (tick) tick(steps);
@@ -62,11 +99,27 @@ class StepWay : public Way {
     return {.zeta = matrix_.problem().shift + 1 / last.xz, .residual = std::sqrt(last.squares)};
   }
 
-  std::string explain() const override { return exchange_.explain(); }
+  MessageTimes time_messages(int steps) override {
+    TimedExchange timed(*exchange_);
+    GpuExchange* const own = std::exchange(exchange_, &timed);
+    begin();
+    for (int step = 0; step < steps; ++step) enqueue_step();
+    exchange_ = own;
+    stream_.synchronize("timing messages");
+    world_.check();
+    return timed.times();
+  }
+
+  std::string explain(Message message) const override { return exchange_->explain(message); }
 
  private:
   // The host puts as many on the stream between two checks that the other ranks are still there.
   static constexpr int steps_between_checks = 8;
+
+  void begin() {
+    x_.write(std::vector<double>(n_, 1.0), stream_);
+    steps_.write({0}, stream_);
+  }
 
   void enqueue_step() {
     ok(launch_begin(v_, stream()));
@@ -98,7 +151,7 @@ class StepWay : public Way {
 
   // q = A p
   void multiply() {
-    exchange_.gather(stream());
+    exchange_->gather(stream());
     const Word parts = matrix_.arrays().tiling.column_parts;
     double* const product = vectors_.product.data();
     double* const products = parts == 1 ? product : products_.data();
@@ -107,21 +160,21 @@ class StepWay : public Way {
     if (parts > 1) ok(launch_combine(products, parts, product, rows_, stream()));
     const Share& share = matrix_.share();
     for (std::size_t which = 0; which < share.reductions.size(); ++which) {
-      const double* const received = exchange_.exchange_sums(which, stream());
+      const double* const received = exchange_->exchange_sums(which, stream());
       const Range& target = share.reductions[which].received;
       ok(launch_accumulate(product + target.begin, received, static_cast<Word>(target.size), stream()));
     }
-    exchange_.transpose(stream());
+    exchange_->transpose(stream());
   }
 
-  void sum(double* values, int count) { exchange_.sum(values, count, stream()); }
+  void sum(double* values, int count) { exchange_->sum(values, count, stream()); }
   static void ok(cudaError_t result) { cuda_ok(result, "starting a step"); }
   cudaStream_t stream() const { return stream_.get(); }
 
   World& world_;
   const GpuMatrix& matrix_;
   Vectors vectors_;
-  GpuExchange& exchange_;
+  GpuExchange* exchange_;
   Order order_;
   std::size_t n_;
   Word rows_;

@@ -18,8 +18,9 @@ using apps::start_named;
 Start chosen_start(World& world, const Share& share);
 
 // Collective. One kernel runs all steps. The matrix outlives the way. Throws Error{invalid_argument} where
-// that is not possible.
-std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order);
+// that is not possible. By rows it sends without chains, for which there are no channels.
+std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order,
+                                const apps::Channels& channels = {});
 
 // Collective. A graph runs each step, or the host starts its kernels one by one. The matrix and the exchange
 // outlive the way, and no other way with the same vectors runs meanwhile.

@@ -152,6 +152,7 @@ void print(const HimenoReport& report, const AppJob& job) {
   const MessageTable table{
       .who = "OpenTCA", .step = "an iteration", .step_us = own.median.total_us, .costs = report.messages};
   print_messages(table, report.explained, job);
+  if (!report.messages.empty() && report.start == "kernel") fmt::print("{}", said_of_messages_by_host);
   print_crowding(report.job);
 }
 

@@ -113,6 +113,7 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   take_check(report, job, solver.solution());
   report.results = himeno::measure(world, problem, ways, plan_for(options), progress);
   take(report, solver.solution());
+  if (options.explain) report.messages = himeno::time_messages(world, solver, *direct);
 }
 #else
 void solve_on_gpus(const Job& job, HimenoReport&) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shared/gpu_call.hpp"
+#include "shared/gpu_stream_times.hpp"
 #include "tca/error.hpp"
 
 namespace tca::himeno {
@@ -111,6 +112,23 @@ double slowest_memory(World& world) {
 
 std::unique_ptr<Way> gpu_way(World& world, GpuSolver& solver, GpuExchange& exchange, Start start) {
   return std::make_unique<GpuWay>(world, solver, exchange, start);
+}
+
+std::vector<MessageCost> time_messages(World& world, const GpuSolver& solver, GpuExchange& exchange) {
+  constexpr int iterations = 20;
+  if (world.size() == 1) return {};
+  enum Kind : std::size_t { halo, sum, kinds };
+  StreamTimes times(kinds);
+  const DeviceArray<double> value(1);
+  const Stream stream = solver.stream();
+  for (int n = 0; n < iterations; ++n) {
+    times.time(halo, stream, [&] { exchange.exchange(solver.current(), stream); });
+    times.time(sum, stream, [&] { exchange.sum(value.data(), stream); });
+    cuda_ok(cudaStreamSynchronize(stream), "timing messages");
+    world.check();
+  }
+  return {cost_of(world, messages[halo], exchange.bytes(), times.us(halo), iterations),
+          cost_of(world, messages[sum], sizeof(double), times.us(sum), iterations)};
 }
 
 }  // namespace tca::himeno

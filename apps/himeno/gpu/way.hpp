@@ -6,6 +6,7 @@
 #include "himeno/gpu/exchange.hpp"
 #include "himeno/gpu/solver.hpp"
 #include "himeno/way.hpp"
+#include "shared/message_cost.hpp"
 #include "shared/start.hpp"
 
 namespace tca::himeno {
@@ -33,5 +34,9 @@ double slowest_memory(World& world);
 // Collective. `start` is any but automatic. The solver and the exchange outlive the way. Throws
 // Error{invalid_argument} for Start::kernel where the exchange has no partners().
 std::unique_ptr<Way> gpu_way(World& world, GpuSolver& solver, GpuExchange& exchange, Start start);
+
+// Collective. Times some exchanges and sums on the solver's stream, which leave the ghosts with the values that they
+// have.
+std::vector<apps::MessageCost> time_messages(World& world, const GpuSolver& solver, GpuExchange& exchange);
 
 }  // namespace tca::himeno

@@ -19,7 +19,6 @@ void check_sweep(const AppJob& job, int ranks) {
     return;
   }
   if (ranks == 1) refuse("--sweep-channels: a lone rank sends nothing; --ranks 2 does");
-  if (on_gpus(job)) refuse("--sweep-channels is for hosts and sim, not for --fabric {}", job.fabric);
   if (job.compare) refuse("--sweep-channels compares channels with each other; leave --compare out");
   if (const char* const forced = base::set_variable("OPENTCA_CHANNEL"))
     refuse("--sweep-channels: OPENTCA_CHANNEL={} forces one channel for all messages; unset it", forced);

@@ -48,6 +48,11 @@ void print_messages(const MessageTable& table);
 void print_messages(const MessageTable& table, const std::vector<ExplainedMessage>& explained,
                     const AppJob& job);
 
+// Said where a kernel sends the messages of a step by itself, so that their share of it is not known.
+inline constexpr std::string_view said_of_messages_by_host =
+    "The kernel sends the same by itself, in less time: these are the messages of steps that the host "
+    "starts.\n";
+
 nlohmann::ordered_json json_of(const std::vector<apps::MessageCost>& costs,
                                const std::vector<ExplainedMessage>& explained = {});
 

@@ -2,7 +2,7 @@
 // (stores.hpp, ll.hpp).
 #pragma once
 
-#include "tca/device/chain.hpp"
+#include "tca/device/times.hpp"
 
 namespace tca::device {
 
@@ -100,5 +100,47 @@ class Warp {
  private:
   Word index_, count_;
 };
+
+// The same where the times of messages are taken.
+class TimedBlock : public Block {
+ public:
+  __device__ TimedBlock(const Block& block, const Times& times) : Block(block), times_(times) {}
+  __device__ const Times& times() const { return times_; }
+
+ private:
+  Times times_;
+};
+class TimedWarp : public Warp {
+ public:
+  __device__ explicit TimedWarp(const TimedBlock& group) : Warp(group), times_(group.times()) {}
+  __device__ const Times& times() const { return times_; }
+
+ private:
+  Times times_;
+};
+
+// The warps of a group, as the units that carry its chunks.
+template <class ThreadGroup>
+struct UnitOf {
+  using Type = Warp;
+};
+template <>
+struct UnitOf<TimedBlock> {
+  using Type = TimedWarp;
+};
+
+// The calling block as the group of a part of a chain.
+template <class View>
+struct BlockFor {
+  using Type = Block;
+};
+template <>
+struct BlockFor<DeviceTimedChain> {
+  using Type = TimedBlock;
+};
+__device__ inline Block block_for(const DeviceChain&) { return Block::of_grid(); }
+__device__ inline TimedBlock block_for(const DeviceTimedChain& chain) {
+  return {Block::of_grid(), chain.times};
+}
 
 }  // namespace tca::device

@@ -18,6 +18,7 @@
 
 #include "tca/device/counted.hpp"
 #include "tca/device/packet.hpp"
+#include "tca/device/times.hpp"
 #include "tca/device/wait_limits.hpp"
 
 namespace tca::device {
@@ -279,12 +280,14 @@ class OwnPacket {
     if (counted_.element_bytes != 0) {
       if (!take_counted(step, unit, packet_of(step), words_[0], words_[1], words_[2], counted_)) return link_;
       received_ = step;
+      note_arrival(unit, link_, step, true, unit.lane() == 0);
       return no_link;
     }
     const Packet packet = packet_of(step)->read_once();
     if (!unit.all(packet.carries(step))) return link_;
     if (stores_ != 0) scatter(packet);
     received_ = step;
+    note_arrival(unit, link_, step, true, unit.lane() == 0);
     return no_link;
   }
   template <class Unit>
@@ -313,12 +316,16 @@ class OwnPacket {
     if (skipped_ == 0) return true;
     const Packet* from = packet_of(step);
     BoundedWait waiting(limits, step);
+    bool at_once = true;
     if (counted_.element_bytes != 0) {
-      while (!take_counted(step, unit, from, words_[0], words_[1], words_[2], counted_))
+      while (!take_counted(step, unit, from, words_[0], words_[1], words_[2], counted_)) {
+        at_once = false;
         if (!waiting.keep_polling(link_, unit)) return false;
+      }
     } else {
       Packet packet = from->read_once();
       while (!unit.all(packet.carries(step))) {
+        at_once = false;
         if (!waiting.keep_polling(link_, unit)) return false;
         packet = from->read_once();
       }
@@ -326,6 +333,7 @@ class OwnPacket {
     }
     unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its packet in a register by now; see `receive_packets`
+    note_arrival(unit, link_, step, at_once, unit.lane() == 0);
     return true;
   }
 
@@ -430,7 +438,7 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
     const Word first = chunks.chunk * packets_per_chunk;
     BoundedWait waiting(chain.limits, step);
     const bool is_counted = counts && put.length != nullptr;
-    bool arrived = true;
+    bool arrived = true, at_once = true;
     for (Word lane = unit.lane(); lane < packets_per_chunk; lane += unit.lanes()) {
       if (first + lane >= put.packet_count) break;
       Packet packet;
@@ -439,6 +447,7 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
         Packet begin = head->read_once();
         packet = from->read_once();
         while (arrived && !begin.carries(step)) {
+          at_once = false;
           arrived = waiting.keep_polling(put.link);
           begin = head->read_once();
           packet = from->read_once();
@@ -450,6 +459,7 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
         packet = from->read_once();
       }
       while (arrived && !packet.carries(step)) {
+        at_once = false;
         arrived = waiting.keep_polling(put.link);
         packet = from->read_once();
       }
@@ -461,6 +471,7 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
     // sender answers with new packets.
     unit.sync();
     if (unit.lane() == 0) store_relaxed(put.acks + chunks.chunk, step);
+    note_arrival(unit, put.link, step, at_once, unit.lane() == 0);
   }
   return true;
 }

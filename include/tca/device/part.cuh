@@ -28,6 +28,8 @@ namespace tca::device {
 // place of any of these polls.
 template <class ThreadGroup>
 class ChainPart {
+  using Unit = typename UnitOf<ThreadGroup>::Type;
+
  public:
   // `parts_start_together`: no part comes to a `start` before all are done with the step before, for example
   // because the kernel has just begun. `with_copy_engine`: the host has a copy engine move the puts that are
@@ -36,8 +38,8 @@ class ChainPart {
                        bool with_copy_engine = false)
       : chain_(chain),
         group_(group),
-        out_(chain.ll_out, chain.chunks_out, Warp(group_)),
-        in_(chain.ll_in, chain.chunks_in, Warp(group_)),
+        out_(chain.ll_out, chain.chunks_out, Unit(group_)),
+        in_(chain.ll_in, chain.chunks_in, Unit(group_)),
         sends_own_packet_(
             keep_in_register(out_.is_all() && chain.segments_out == 0 && chain.readies.count == 0)),
         receives_own_packet_(
@@ -75,8 +77,10 @@ class ChainPart {
   // What arrived can be read by every lane of the group.
   __device__ bool wait() {
     if (!takes_part()) return good_;
-    good_ = good_ && in_.receive(chain_.limits, step_, Warp(group_));
+    note_look(group_, step_, true);
+    good_ = good_ && in_.receive(chain_.limits, step_, Unit(group_));
     if (receives_own_packet_ == 0) receive_others();
+    note_end(group_, step_);
     return good_;
   }
 
@@ -90,7 +94,7 @@ class ChainPart {
     }
     Word missing = out_.missing_ack(step_);
     if (missing == no_link && !out_.is_all())
-      missing = missing_acks(chain_, step_, Warp(group_), out_.skipped());
+      missing = missing_acks(chain_, step_, Unit(group_), out_.skipped());
     if (missing == no_link && chain_.segments_out > 0) missing = missing_permission(chain_, step_, group_);
     if (!has_all(missing, tell)) return false;
     begun_ = false;
@@ -101,19 +105,22 @@ class ChainPart {
   // True once what the step brings is in place.
   __device__ bool try_wait(bool tell) {
     if (!takes_part()) return true;
-    const Warp warp(group_);
+    const Unit warp(group_);
+    note_look(group_, step_, false);
     Word missing = in_.try_receive(step_, warp);
     if (missing == no_link && !in_.is_all())
       missing = chain_.counts != 0 ? missing_packets<true>(chain_, step_, warp, in_.skipped())
                                    : missing_packets(chain_, step_, warp, in_.skipped());
     if (missing == no_link && chain_.segments_in > 0) missing = missing_stores(chain_, step_, group_);
+    if (missing != no_link) note_missing(group_, missing, step_);
     if (!has_all(missing, tell)) return false;
     good_ = group_.all(in_.is_all() || receive_chunks());
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, group_);
+    note_end(group_, step_);
     return good_;
   }
 
-  __device__ void acknowledge() const { in_.acknowledge(step_, Warp(group_)); }
+  __device__ void acknowledge() const { in_.acknowledge(step_, Unit(group_)); }
 
   // Whether all that the chain is to this group, which is a warp, is one packet a lane each way. The calls
   // below then take fewer instructions.
@@ -121,10 +128,10 @@ class ChainPart {
   __device__ bool try_start_own_packets() {
     if (!begun_) ++step_;
     begun_ = !group_.all(out_.missing_ack(step_) == no_link);
-    if (!begun_) out_.send_now(step_, Warp(group_));
+    if (!begun_) out_.send_now(step_, Unit(group_));
     return !begun_;
   }
-  __device__ bool try_wait_own_packets() { return in_.try_receive(step_, Warp(group_)) == no_link; }
+  __device__ bool try_wait_own_packets() { return in_.try_receive(step_, Unit(group_)) == no_link; }
 
   // Whether the step has taken so long that the host would like to know who is missing, well before it is
   // given up.
@@ -178,7 +185,8 @@ class ChainPart {
   }
 
   __device__ void send() {
-    good_ = good_ && out_.send(chain_.limits, step_, Warp(group_));
+    note_start(group_, step_);
+    good_ = good_ && out_.send(chain_.limits, step_, Unit(group_));
     if (sends_own_packet_ == 0) send_others();
   }
   __device__ void send_others() {
@@ -187,16 +195,16 @@ class ChainPart {
   }
   // What knows of lengths is compiled apart.
   __device__ bool send_chunks() {
-    return chain_.counts != 0 ? send_packets<true>(chain_, step_, Warp(group_), out_.skipped())
-                              : send_packets(chain_, step_, Warp(group_), out_.skipped());
+    return chain_.counts != 0 ? send_packets<true>(chain_, step_, Unit(group_), out_.skipped())
+                              : send_packets(chain_, step_, Unit(group_), out_.skipped());
   }
   __device__ bool send_segments() {
     return chain_.counts != 0 ? send_counted_stores(chain_, step_, group_, with_copy_engine_)
                               : send_stores(chain_, step_, group_, with_copy_engine_);
   }
   __device__ bool receive_chunks() {
-    return chain_.counts != 0 ? receive_packets<true>(chain_, step_, Warp(group_), in_.skipped())
-                              : receive_packets(chain_, step_, Warp(group_), in_.skipped());
+    return chain_.counts != 0 ? receive_packets<true>(chain_, step_, Unit(group_), in_.skipped())
+                              : receive_packets(chain_, step_, Unit(group_), in_.skipped());
   }
   __device__ void receive_others() {
     if (!in_.is_all()) good_ = good_ && receive_chunks();
@@ -217,5 +225,9 @@ class ChainPart {
   bool begun_ = false;
   Word gone_ = no_link;  // for whom this lane waited when it last told, if that was gone
 };
+
+// The part of a chain that the calling block carries, as it is seen.
+template <class View>
+using PartOf = ChainPart<typename BlockFor<View>::Type>;
 
 }  // namespace tca::device

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "tca/device/counted.hpp"
+#include "tca/device/times.hpp"
 #include "tca/device/wait_limits.hpp"
 
 namespace tca::device {
@@ -218,7 +219,11 @@ TCA_DEVICE bool receive_stores(const DeviceChain& chain, Word step, ThreadGroup 
   for (Word s = group.part() + group.lane() * group.parts(); arrived && s < chain.segments_in;
        s += group.lanes() * group.parts()) {
     const Segment<Arrivals> segment = find_segment(chain.arrivals, s);
+    bool at_once = true;
+    if constexpr (TakesTimes<ThreadGroup>)
+      at_once = reached(load_acquire(segment.item.arrived + segment.number), step);
     arrived = await(segment.item.arrived + segment.number, step, segment.item.link, chain.limits);
+    if (arrived) note_arrival(group, segment.item.link, step, at_once);
   }
   return group.all(arrived);
 }

@@ -187,6 +187,7 @@ void Chain::wait(Stream stream) { state().wait_on(stream); }
 void Chain::run(Stream stream) { state().run_on(stream); }
 const DeviceChain& Chain::device() const { return state().device(); }
 const DeviceProducedChain& Chain::device_produced() const { return state().device_produced(); }
+const DeviceTimedChain& Chain::device_timed() const { return state().device_timed(); }
 const DeviceDoorbell& Chain::doorbell() const { return state().doorbell(); }
 std::string Chain::explain() const { return state().explain(); }
 Timing Chain::timing() const { return state().timing(); }

@@ -50,10 +50,16 @@ ChainState::~ChainState() {
   circle_ != nullptr ? circle_->reclaimer().retire(id_, std::move(retired)) : world_->retire(id_, std::move(retired));
 }
 
-Timing ChainState::timing() const { return times_ != nullptr ? times_->timing() : Timing{.chain = name_}; }
+Timing ChainState::timing() const {
+  if (times_ == nullptr) return {.chain = name_};
+  for (const auto& program : programs_) program->tell_of_arrivals();
+  return times_->timing();
+}
 
 void ChainState::clear_timing() {
-  if (times_ != nullptr) times_->clear();
+  if (times_ == nullptr) return;
+  for (const auto& program : programs_) program->tell_of_arrivals();
+  times_->clear();
 }
 
 void ChainState::require_uncommitted(const char* call) const {
@@ -318,6 +324,17 @@ const DeviceProducedChain& ChainState::device_produced() const {
                            : "choose the fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)");
   }
   return *device;
+}
+
+const DeviceTimedChain& ChainState::device_timed() const {
+  static_cast<void>(device());  // refuses what no kernel can drive
+  const DeviceTimedChain* const timed = programs_[0]->on_accelerator()->timed_device_chain();
+  if (timed != nullptr) return *timed;
+  fail(Errc::invalid_argument, about(), "device_timed() of chain '{}', {}", name_,
+       timed_
+           ? "in which this rank has no part"
+           : "which is not timed: ask for it before the commit (ChainOptions::timed, WorldOptions::timing or "
+             "OPENTCA_TIMING=1), or use device()");
 }
 
 const DeviceDoorbell& ChainState::doorbell() const {

@@ -95,6 +95,7 @@ class ChainState {
   void run_on(Stream stream);
   const DeviceChain& device() const;
   const DeviceProducedChain& device_produced() const;
+  const DeviceTimedChain& device_timed() const;
   const DeviceDoorbell& doorbell() const;
 
   std::string explain() const;

@@ -185,7 +185,7 @@ std::string ChainState::explain() const {
     text += in_columns(rows);
   }
   text += explain_signals(draft);
-  return times_ != nullptr ? text + "  times of what comes, in us:\n" + times_->timing().describe() : text;
+  return times_ != nullptr ? text + "  times of what comes, in us:\n" + timing().describe() : text;
 }
 
 }  // namespace tca::core

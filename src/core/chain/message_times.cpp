@@ -33,7 +33,7 @@ void MessageTimes::expect(int rank, std::span<const Descriptor> puts) {
     if (put.to != me) continue;
     const fabric::Fabric& fabric = *world_.fabrics()[put.fabric];
     if (!comes) message.fabric = fabric.name();
-    message.measured &= fabric.times_messages() && message.fabric == fabric.name();
+    message.measured &= fabric.times_messages() && message.fabric == fabric.name() && !put.produced;
     comes = true;
     if (put.shape == nullptr) continue;
     const std::optional<double> us = predicted_us(world_, rank, put, static_cast<std::size_t>(to_here));
@@ -44,10 +44,20 @@ void MessageTimes::expect(int rank, std::span<const Descriptor> puts) {
   messages_.push_back(std::move(message));
 }
 
+// Returns null for a message that takes several ways, each of which tells of its part.
+MessageTiming* MessageTimes::measured(int from) {
+  const auto place = places_.find(from);
+  return place == places_.end() || !messages_[place->second].measured ? nullptr : &messages_[place->second];
+}
+
+void MessageTimes::add_untimed(int from, std::uint64_t messages) {
+  if (MessageTiming* const message = measured(from)) message->untimed += messages;
+}
+
 void MessageTimes::add(const fabric::Arrival& arrival) {
-  const auto place = places_.find(arrival.from);
-  if (place == places_.end() || !messages_[place->second].measured) return;
-  MessageTiming& message = messages_[place->second];
+  MessageTiming* const of_sender = measured(arrival.from);
+  if (of_sender == nullptr) return;
+  MessageTiming& message = *of_sender;
   const std::int64_t expected = std::clamp(arrival.sender_started, arrival.looked, arrival.seen);
   const std::int64_t carried = std::clamp(arrival.sender_started, arrival.started, arrival.seen);
   ++message.count;
@@ -58,7 +68,7 @@ void MessageTimes::add(const fabric::Arrival& arrival) {
   }
   message.carriage.add(arrival.seen - carried);
   base::Trace* const trace = world_.trace();
-  if (trace == nullptr) return;
+  if (trace == nullptr || !arrival.is_of_host) return;
   const auto us = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-3; };
   const std::string detail = fmt::format("step {} of {}", arrival.step, chain_);
   if (expected > arrival.looked)
@@ -69,7 +79,7 @@ void MessageTimes::add(const fabric::Arrival& arrival) {
 
 void MessageTimes::clear() {
   for (MessageTiming& message : messages_) {
-    message.count = message.there_at_once = 0;
+    message.count = message.untimed = message.there_at_once = 0;
     message.waiting = message.carriage = {};
   }
 }

@@ -24,11 +24,14 @@ class MessageTimes final : public fabric::Arrivals {
   void expect(int rank, std::span<const Descriptor> puts);
 
   void add(const fabric::Arrival& arrival) override;
+  void add_untimed(int from, std::uint64_t messages) override;
 
   void clear();
   Timing timing() const;
 
  private:
+  MessageTiming* measured(int from);
+
   WorldState& world_;
   std::string chain_;
   std::vector<MessageTiming> messages_;

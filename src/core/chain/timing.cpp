@@ -77,6 +77,7 @@ std::string Timing::describe() const {
         "OPENTCA_TIMING=1\n",
         chain);
   if (messages.empty()) return fmt::format("chain '{}' is timed, and nobody sends to this rank\n", chain);
+  std::uint64_t untimed = 0;
   std::vector<std::vector<std::string>> rows{
       {"from", "over", "messages", "at once", "predicted", "carriage us", "waiting us"},
       {"", "", "", "", "", "min median p99", "min median p99"}};
@@ -87,10 +88,15 @@ std::string Timing::describe() const {
                              message.predicted_us ? fmt::format("{:.2f}", *message.predicted_us) : "-",
                              in_words(message.carriage), in_words(message.waiting)});
     else
-      row.push_back("not timed: the ends of its messages share no clock");
+      row.push_back("not timed: it comes by a stage, by several fabrics or element by element");
     rows.push_back(std::move(row));
+    untimed += message.untimed;
   }
-  return core::in_columns(rows);
+  std::string text = core::in_columns(rows);
+  if (untimed > 0)
+    text +=
+        fmt::format("  and {} message{} without times (tca/timing.hpp)\n", untimed, untimed == 1 ? "" : "s");
+  return text;
 }
 
 std::string Timing::json() const {
@@ -101,6 +107,7 @@ std::string Timing::json() const {
         {"from", message.from}, {"fabric", message.fabric}, {"measured", message.measured}};
     if (message.predicted_us) one["predicted_us"] = *message.predicted_us;
     one["count"] = message.count;
+    if (message.untimed > 0) one["untimed"] = message.untimed;
     one["there_at_once"] = message.there_at_once;
     one["waiting"] = json_of(message.waiting);
     one["carriage"] = json_of(message.carriage);

@@ -81,6 +81,7 @@ class GroupProgram final : public fabric::Program {
   bool end() override { return program_->end(); }
   bool yields() const override { return program_->yields(); }
   bool is_empty() const override { return program_->is_empty(); }
+  void tell_of_arrivals() override { program_->tell_of_arrivals(); }
   fabric::AcceleratorProgram* on_accelerator() override { return program_->on_accelerator(); }
 
  private:

@@ -77,6 +77,7 @@ class CudaOffer final : public fabric::Offer {
         out_(pieces_of(share.outgoing)),
         in_(pieces_of(share.incoming)),
         produced_(share),
+        timed_(share),
         compiled_(std::make_unique<Compiled>(inbox)) {
     for (const Piece& piece : out_) links_.emplace(piece.put->to, 0);
     for (const Piece& piece : in_) links_.emplace(piece.put->from, 0);
@@ -98,6 +99,7 @@ class CudaOffer final : public fabric::Offer {
       for (const std::uint64_t offset : room.acks) writer.put(offset);
       produced_.tell(writer, partner);
       counted_.tell(writer, partner);
+      timed_.tell(writer, partner);
     }
     check(cudaStreamSynchronize(stream_), "clearing signals");
     return writer.blob();
@@ -154,7 +156,10 @@ class CudaOffer final : public fabric::Offer {
     set_up_counters(chain, id_, compiled_->partners, share_.time_limit, inbox_, compiled_->room);
     produced_.build(chain, links_, compiled_->room, inbox_, copier_);
     counted_.build(links_);
-    compiled_->lengths = counted_.lengths();
+    static_cast<Lengths&>(compiled_->lengths) = counted_.lengths();
+    compiled_->lengths.times =
+        timed_.build(links_, chain.steps, compiled_->room, inbox_, copier_, compiled_->times);
+    if (compiled_->times) compiled_->timed = DeviceTimedChain{chain, compiled_->lengths.times};
     compiled_->sent_lengths = counted_.sent();
     compiled_->done = compiled_->room.take_words(1);
     compiled_->engine_done = compiled_->room.take_words(1);
@@ -189,6 +194,7 @@ class CudaOffer final : public fabric::Offer {
     }
     produced_.take_room(compiled_->room, inbox_, copier_, id_);
     counted_.take_room(compiled_->room, inbox_, copier_, id_);
+    timed_.take_room(compiled_->room);
     for (const int partner : produced_.partners()) all.try_emplace(partner);
     for (const auto& [partner, taken] : all) my_ready_[partner] = taken.ready;
     return all;
@@ -204,6 +210,7 @@ class CudaOffer final : public fabric::Offer {
     for (std::uint64_t& offset : taken.acks) offset = reader.get<std::uint64_t>();
     produced_.hear(reader, rank, partner == me());
     counted_.hear(reader, rank, partner == me());
+    timed_.hear(reader, rank, partner == me());
     if (partner != me()) return;
     // The partner waits to be told when this rank is done reading.
     if (taken.ready != 0) readies_.push_back({inbox_.at<Word>(rank, taken.ready)});
@@ -324,6 +331,7 @@ class CudaOffer final : public fabric::Offer {
   CountedPuts counted_;
   std::vector<Piece> out_, in_;
   ProducedPuts produced_;
+  TimedLinks timed_;
   std::unique_ptr<Compiled> compiled_;
   std::map<int, Word> links_;  // by partner
   std::map<int, Taken> theirs_;

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fabric/cuda/kernels.hpp"
 #include "fabric/cuda/memory/host_copier.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
+#include "fabric/cuda/times.hpp"
 #include "fabric/fabric.hpp"
 #include "tca/device/produced.hpp"
 
@@ -29,7 +31,7 @@ struct Compiled {
   DeviceProducedChain chain;
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
-  Lengths lengths;
+  TimedLengths lengths;
   std::vector<const std::uint64_t*> sent_lengths;  // where the host has set those of `lengths.sent`
   bool waits_for_permission = false;               // the copies wait for the partners' permission
   // The number of segments of the puts that kernels store in place, and the narrowest atom among them
@@ -39,6 +41,9 @@ struct Compiled {
   Word* done = nullptr;         // the ticket of the last step that has finished
   Word* engine_done = nullptr;  // the number of the last command that the resident engine has finished
   Word* outcome = nullptr;      // how far the last attempt came; 0 while it is under way
+  // Of a timed chain: as kernels see it that take times, and what they have left.
+  std::optional<DeviceTimedChain> timed;
+  std::unique_ptr<RecordedTimes> times;
   Room room;
 };
 

@@ -97,6 +97,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   // A copy engine is told how much it moves when the host makes its calls, before the lengths are known.
   bool carries_counted(int protocol) const override { return protocol != copy_engine; }
   bool carries_produced() const override { return true; }
+  bool times_messages() const override { return true; }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override;

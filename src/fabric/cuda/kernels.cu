@@ -22,30 +22,39 @@ __device__ void set(const Lengths& lengths, Word lane, Word lanes) {
     if (lengths.given[i] != device::no_length) lengths.sent[i] = lengths.given[i];
 }
 
+__device__ device::Block block_for(const NoLengths&) { return device::Block::of_grid(); }
+__device__ device::TimedBlock block_for(const TimedLengths& taken) {
+  return {device::Block::of_grid(), taken.times};
+}
+__device__ device::Block block_for(const Lengths&) { return device::Block::of_grid(); }
+
 // A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
 // no other order among themselves.
-class StreamPart : public device::ChainPart<device::Block> {
- public:
-  enum class Copies { by_engine, by_blocks };
+template <class L>
+using BlockOf = std::conditional_t<std::is_same_v<L, TimedLengths>, device::TimedBlock, device::Block>;
+enum class Copies { by_engine, by_blocks };
 
-  __device__ explicit StreamPart(const DeviceChain& chain, Copies copies = Copies::by_engine)
-      : ChainPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
+template <class L>
+class StreamPart : public device::ChainPart<BlockOf<L>> {
+  using Part = device::ChainPart<BlockOf<L>>;
+  using Part::chain_, Part::good_, Part::group_;
+
+ public:
+  __device__ StreamPart(const DeviceChain& chain, const L& lengths, Copies copies = Copies::by_engine)
+      : Part(chain, block_for(lengths), true, copies == Copies::by_engine) {
     wait_for_previous_kernel();
-    read_step();
+    this->read_step();
   }
 
   // Takes over what the host has set, for this part: every part stores the same.
-  template <class L>
-  __device__ void set(const L& lengths) const {
-    cuda::set(lengths, group_.lane(), group_.lanes());
-  }
+  __device__ void set(const L& lengths) const { cuda::set(lengths, group_.lane(), group_.lanes()); }
 
   // Called when this part is through with the step or has given it up. The host hears of a step with which
   // all parts are through, and may then start the next one at once by other means, so the step's number is
   // kept before.
-  template <class L = NoLengths>
-  __device__ void finish(const L& lengths = {}, const Done& done = {}) {
-    keep_step();
+  __device__ void finish() { this->keep_step(); }
+  __device__ void finish(const L& lengths, const Done& done) {
+    this->keep_step();
     if (done.word == nullptr && lengths.come_count == 0) return;
     group_.sync();
     if (group_.lane() != 0 || !good_) return;
@@ -58,7 +67,6 @@ class StreamPart : public device::ChainPart<device::Block> {
   }
 
   // Ends an attempt. Once the host has heard of it, nothing of the step is on its way.
-  template <class L>
   __device__ void end_attempt(const L& lengths, Word* outcome, Word reached) {
     group_.sync();
     if (group_.lane() != 0 || !good_) return;
@@ -77,7 +85,7 @@ class StreamPart : public device::ChainPart<device::Block> {
 template <class L>
 __global__ void __launch_bounds__(256)
     start_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths) {
-  StreamPart running(chain);
+  StreamPart running(chain, lengths);
   running.set(lengths);
   running.start();
   running.finish();
@@ -86,7 +94,7 @@ __global__ void __launch_bounds__(256)
 template <class L>
 __global__ void __launch_bounds__(256)
     wait_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
-  StreamPart running(chain);
+  StreamPart running(chain, lengths);
   running.wait();
   running.finish(lengths, done);
 }
@@ -94,7 +102,7 @@ __global__ void __launch_bounds__(256)
 template <class L>
 __global__ void __launch_bounds__(256)
     exchange_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
-  StreamPart running(chain);
+  StreamPart running(chain, lengths);
   running.set(lengths);
   running.start();
   running.wait();
@@ -106,7 +114,7 @@ template <class L>
 __global__ void __launch_bounds__(256)
     attempt_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, bool sent,
                    Word* outcome) {
-  StreamPart running(chain, StreamPart::Copies::by_blocks);
+  StreamPart running(chain, lengths, Copies::by_blocks);
   if (!sent) running.set(lengths);
   sent = sent || running.try_start(true);
   const bool is_over = sent && running.try_wait(true);
@@ -148,24 +156,27 @@ __global__ void __launch_bounds__(512)
   BlockTeam(team).allreduce_sum(values, count);
 }
 
-// Calls launch(taken) with what a chain's kernels take: those that have no counted puts look at no lengths.
+// Calls launch(taken) with what a chain's kernels take: those that have no counted puts look at no lengths, and those
+// that are not timed know nothing of times.
 template <class Launch>
-void with(const Lengths& lengths, const Launch& launch) {
-  if (lengths.sent_count + lengths.come_count > 0)
+void with(const TimedLengths& lengths, const Launch& launch) {
+  if (lengths.times.count > 0)
     launch(lengths);
+  else if (lengths.sent_count + lengths.come_count > 0)
+    launch(static_cast<const Lengths&>(lengths));
   else
     launch(NoLengths());
 }
 
 }  // namespace
 
-void launch_start(const DeviceChain& chain, const Lengths& lengths, Grid grid, cudaStream_t stream) {
+void launch_start(const DeviceChain& chain, const TimedLengths& lengths, Grid grid, cudaStream_t stream) {
   with(lengths, [&](const auto& taken) {
     launch("starting a chain", start_kernel<std::decay_t<decltype(taken)>>, grid, stream, chain, taken);
   });
 }
 
-void launch_wait(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
+void launch_wait(const DeviceChain& chain, const TimedLengths& lengths, Grid grid, Done done,
                  cudaStream_t stream) {
   with(lengths, [&](const auto& taken) {
     launch("waiting for a chain", wait_kernel<std::decay_t<decltype(taken)>>, grid, stream, chain, taken,
@@ -173,7 +184,7 @@ void launch_wait(const DeviceChain& chain, const Lengths& lengths, Grid grid, Do
   });
 }
 
-void launch_exchange(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
+void launch_exchange(const DeviceChain& chain, const TimedLengths& lengths, Grid grid, Done done,
                      cudaStream_t stream) {
   with(lengths, [&](const auto& taken) {
     launch("running a chain", exchange_kernel<std::decay_t<decltype(taken)>>, grid, stream, chain, taken,
@@ -186,7 +197,7 @@ void launch_lengths(const Lengths& lengths, cudaStream_t stream) {
   check(cudaGetLastError(), "setting the lengths of a chain");
 }
 
-void launch_attempt(const DeviceChain& chain, const Lengths& lengths, bool sent, Word* outcome,
+void launch_attempt(const DeviceChain& chain, const TimedLengths& lengths, bool sent, Word* outcome,
                     cudaStream_t stream) {
   with(lengths, [&](const auto& taken) {
     attempt_kernel<std::decay_t<decltype(taken)>><<<1, 256, 0, stream>>>(chain, taken, sent, outcome);
@@ -215,12 +226,16 @@ void load_kernels() {
   for (const void* kernel :
        {reinterpret_cast<const void*>(start_kernel<NoLengths>),
         reinterpret_cast<const void*>(start_kernel<Lengths>),
+        reinterpret_cast<const void*>(start_kernel<TimedLengths>),
         reinterpret_cast<const void*>(wait_kernel<NoLengths>),
         reinterpret_cast<const void*>(wait_kernel<Lengths>),
+        reinterpret_cast<const void*>(wait_kernel<TimedLengths>),
         reinterpret_cast<const void*>(exchange_kernel<NoLengths>),
         reinterpret_cast<const void*>(exchange_kernel<Lengths>),
+        reinterpret_cast<const void*>(exchange_kernel<TimedLengths>),
         reinterpret_cast<const void*>(attempt_kernel<NoLengths>),
         reinterpret_cast<const void*>(attempt_kernel<Lengths>),
+        reinterpret_cast<const void*>(attempt_kernel<TimedLengths>),
         reinterpret_cast<const void*>(permission_kernel), reinterpret_cast<const void*>(lengths_kernel),
         reinterpret_cast<const void*>(allreduce_sum_kernel), reinterpret_cast<const void*>(signals_kernel)}) {
     check(cudaFuncGetAttributes(&attributes, kernel),

@@ -3,6 +3,7 @@
 
 #include "fabric/cuda/call.hpp"
 #include "tca/device/team.hpp"
+#include "tca/device/times.hpp"
 
 namespace tca::cuda {
 
@@ -30,9 +31,15 @@ struct Lengths {
   Word given[inlined] = {};  // for the first of `sent`; device::no_length where kernels have set it
 };
 
-void launch_start(const DeviceChain& chain, const Lengths& lengths, Grid grid, cudaStream_t stream);
-void launch_wait(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done, cudaStream_t stream);
-void launch_exchange(const DeviceChain& chain, const Lengths& lengths, Grid grid, Done done,
+// The same, and where the times of a timed chain are kept.
+struct TimedLengths : Lengths {
+  device::Times times = {};
+};
+
+void launch_start(const DeviceChain& chain, const TimedLengths& lengths, Grid grid, cudaStream_t stream);
+void launch_wait(const DeviceChain& chain, const TimedLengths& lengths, Grid grid, Done done,
+                 cudaStream_t stream);
+void launch_exchange(const DeviceChain& chain, const TimedLengths& lengths, Grid grid, Done done,
                      cudaStream_t stream);
 
 // Sets those lengths ahead of a start that has too many for its parameters.
@@ -41,7 +48,7 @@ void launch_lengths(const Lengths& lengths, cudaStream_t stream);
 // Runs, in one block, as much of a step as needs no waiting. `sent` says whether an earlier attempt has sent
 // the step. `outcome` (pinned) receives how far the step has come.
 inline constexpr Word attempt_unsent = 1, attempt_sent = 2, attempt_over = 3;
-void launch_attempt(const DeviceChain& chain, const Lengths& lengths, bool sent, Word* outcome,
+void launch_attempt(const DeviceChain& chain, const TimedLengths& lengths, bool sent, Word* outcome,
                     cudaStream_t stream);
 
 // These go before and behind the copies that a copy engine makes: one waits for the partners' permission, the

@@ -34,7 +34,9 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
       engine_chain_(compiled_->sent_lengths.empty() && compiled_->lengths.come_count == 0
                         ? runner.engine.prepare(compiled_->chain, compiled_->engine_done)
                         : Engine::no_chain),
-      suits_engine_(engine_chain_ != Engine::no_chain && runner.engine.is_quick_with(compiled_->chain)) {
+      // Nor does it take times.
+      suits_engine_(engine_chain_ != Engine::no_chain && !compiled_->times &&
+                    runner.engine.is_quick_with(compiled_->chain)) {
   runner_.programs[id()] = this;
 }
 
@@ -56,8 +58,8 @@ const DeviceDoorbell* CudaProgram::doorbell() {
 }
 
 // Returns the lengths for a start on a stream, ahead of which it sets those that do not fit into its parameters.
-const Lengths& CudaProgram::lengths(cudaStream_t stream) {
-  Lengths& all = compiled_->lengths;
+const TimedLengths& CudaProgram::lengths(cudaStream_t stream) {
+  TimedLengths& all = compiled_->lengths;
   const std::vector<const std::uint64_t*>& sent = compiled_->sent_lengths;
   const auto give = [&](Lengths& to, std::size_t first) {
     for (std::size_t i = 0; i < std::min<std::size_t>(Lengths::inlined, sent.size() - first); ++i) {

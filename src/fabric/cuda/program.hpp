@@ -57,7 +57,16 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
     return &compiled_->chain;
   }
 
+  const DeviceTimedChain* timed_device_chain() const override {
+    others_run_it_ = true;
+    return compiled_->timed ? &*compiled_->timed : nullptr;
+  }
+
   const DeviceDoorbell* doorbell() override;
+
+  void tell_of_arrivals() override {
+    if (compiled_->times) compiled_->times->tell();
+  }
 
   // A kernel that still waits gives up by itself at the chain's time limit.
   bool end() override { return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0; }
@@ -90,7 +99,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   Grid grid(Word chunks, Word segments) const;
   bool finished() const;
   void forget_waits() const;
-  const Lengths& lengths(cudaStream_t stream);
+  const TimedLengths& lengths(cudaStream_t stream);
   void start_copies(Stream stream);
   void wait_on(Stream stream, Done done);
 

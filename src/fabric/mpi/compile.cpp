@@ -24,6 +24,7 @@ enum Kind : int {
   confirmation,
   invitation,
   with_staged,
+  stamp,
   kinds
 };
 
@@ -197,6 +198,8 @@ int first_tag(std::uint32_t number, std::string_view chain) {
              "them often",
              chain, number);
 }
+
+int stamp_tag(int first_tag) { return first_tag + stamp; }
 
 Operations compile(const fabric::ChainSpec& share, int first_tag, MPI_Comm comm) {
   Compiler compiler(comm, first_tag);

@@ -11,6 +11,9 @@ namespace tca::mpi {
 // before. Throws Error{refused} when MPI has no tags left.
 int first_tag(std::uint32_t number, std::string_view chain);
 
+// Returns the tag of the stamps of a timed chain.
+int stamp_tag(int first_tag);
+
 Operations compile(const fabric::ChainSpec& share, int first_tag, MPI_Comm comm);
 
 // These two are for puts by way of a stage: the messages that the stage is made for, and the requests that

@@ -22,6 +22,7 @@
 #include "fabric/mpi/progress_thread.hpp"
 #include "fabric/mpi/rma.hpp"
 #include "fabric/mpi/staged.hpp"
+#include "fabric/mpi/timed_program.hpp"
 
 namespace tca::mpi {
 
@@ -39,7 +40,7 @@ MpiMemory::Storage allocate(std::size_t bytes) {
 class MpiOffer final : public fabric::Offer {
  public:
   MpiOffer(MpiControl& control, Runner& runner, const fabric::ChainSpec& share, int tag)
-      : control_(control), runner_(runner) {
+      : control_(control), runner_(runner), share_(share), tag_(tag) {
     const InMpi inside;
     operations_ = mpi::compile(share, tag, control.comm());
     part_ = std::make_unique<RmaPart>(control.comm(), share, runner);
@@ -60,12 +61,18 @@ class MpiOffer final : public fabric::Offer {
       part_.reset();
     else
       part_->make_windows(control_, windows);
-    return std::make_unique<MpiProgram>(runner_, std::move(operations_), std::move(part_));
+    auto program = std::make_unique<MpiProgram>(runner_, std::move(operations_), std::move(part_));
+    if (share_.arrivals == nullptr) return program;
+    const InMpi inside;
+    return std::make_unique<TimedProgram>(std::move(program), share_, control_.comm(), stamp_tag(tag_),
+                                          hosts(control_));
   }
 
  private:
   MpiControl& control_;
   Runner& runner_;
+  fabric::ChainSpec share_;
+  int tag_;
   Operations operations_;
   std::unique_ptr<RmaPart> part_;
   base::Writer put_into_;
@@ -131,6 +138,9 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
     if (rank == control_.rank()) return window.write(offset, value);
     runner_.immediates.put(rank, window.number(), offset, value);
   }
+
+  // What goes by a stage does so while no rank looks.
+  bool times_messages() const override { return stager_ == nullptr; }
 
   fabric::Messages* messages() override { return this; }
   fabric::Poster* poster() override { return stager_ == nullptr ? &poster_ : nullptr; }

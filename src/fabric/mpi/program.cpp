@@ -292,6 +292,17 @@ std::vector<int> MpiProgram::missing() const {
   return ranks;
 }
 
+bool MpiProgram::has_received_from(int rank) const {
+  for (int i = receives_.first; i < receives_.first + receives_.count; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const Operation& operation = operations_[index];
+    if (open_[index] && operation.receives && operation.partner == rank) return false;
+  }
+  if (rma_ == nullptr) return true;
+  const std::vector<int> origins = rma_->missing();
+  return std::find(origins.begin(), origins.end(), rank) == origins.end();
+}
+
 void Runner::progress_while_waiting() {
   const bool just_looked = std::exchange(looked_, false);
   const bool can_wait = under_way_.empty() && (just_looked || running_ == 0);

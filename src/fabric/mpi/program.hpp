@@ -115,6 +115,8 @@ class MpiProgram final : public fabric::Program {
   bool end() override;
   std::uint32_t step() const { return step_; }
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }
+  // Returns whether all that a rank sends in the current step has come.
+  bool has_received_from(int rank) const;
 
  private:
   friend class Runner;
