@@ -2,6 +2,7 @@
 
 Standard library only. XMPCC names the front end, TCA the command line, EXAMPLES the folder of examples/xacc."""
 
+import json
 import os
 import re
 import subprocess
@@ -55,6 +56,34 @@ class Examples(Programs):
         self.assertIn("after 50 steps", expected)
         for ranks in (1, 2, 3, 4):
             self.assertEqual(self.run_ranks(program, ranks, "50").stdout, expected)
+
+
+    def example(self, name, *options):
+        with open(os.path.join(EXAMPLES, name)) as file:
+            return self.build(file.read(), *options)
+
+    def test_himeno_has_the_cells_of_the_application(self):
+        program = self.example("himeno.c", "-DMI=32", "-DMJ=32", "-DMK=64")
+        record = self.path("himeno.json")
+        subprocess.run([TCA, "himeno", "--ranks", "2", "--size", "XS", "--iterations", "10", "--json", record], check=True, capture_output=True, timeout=60)
+        with open(record) as file:
+            expected = json.loads(file.readline())
+        for ranks in (1, 2, 3):
+            said = self.run_ranks(program, ranks, "10").stdout
+            self.assertIn(f"fingerprint {expected['fingerprint']};", said, f"{ranks} ranks")
+            self.assertAlmostEqual(float(re.search("residual ([^,]*)", said)[1]) / expected["residual"], 1, delta=1e-6)
+
+    def test_cg_verifies(self):
+        program = self.example("cg.c")
+        for ranks in (1, 2, 3):
+            done = self.run_ranks(program, ranks)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{ranks} ranks")
+            self.assertRegex(done.stdout, r"zeta 8\.59717750786\d+, .*: right")
+
+    def test_a_ring_of_coarrays(self):
+        program = self.example("ring.c")
+        for ranks in (1, 4):
+            self.assertEqual(self.run_ranks(program, ranks).stdout, f"{ranks} images: right\n")
 
 
 class Directives(Programs):
