@@ -19,6 +19,13 @@ const char* clause_of(std::string_view name) {
 
 }  // namespace
 
+// The queue of an `async` clause.
+std::string queue_of(const AccDirective& acc) {
+  const AccClause* async = acc.find("async");
+  if (!async) return "XACC_SYNC";
+  return async->arguments.empty() ? "XACC_NOVAL" : "(" + async->arguments[0].text + ")";
+}
+
 std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int* count) {
   std::string list;
   for (const AccClause& clause : acc.clauses) {
@@ -56,7 +63,7 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
   if (count == 0) return "{";
   const std::string name = unique("data");
   return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" +
-         items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
+         items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
 }
 
 // What is declared stays on the device as long as its function, or the program.
@@ -64,7 +71,8 @@ std::string Emitter::declare_data(const AccDirective& acc, const Directive& dire
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   if (count == 0) return ";";
-  const std::string call = items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
+  const std::string call =
+      items + ", " + std::to_string(count) + ", XACC_SYNC, " + place_of(directive) + ");";
   if (!scope.is_file)
     return "xacc_data " + unique("data") +
            " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + call;
@@ -83,7 +91,9 @@ std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& di
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   resident_ = std::move(resident);
-  return count ? call + items + ", " + std::to_string(count) + ", " + place_of(directive) + ");" : ";";
+  return count ? call + items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " +
+                     place_of(directive) + ");"
+               : ";";
 }
 
 }  // namespace tca::xacc

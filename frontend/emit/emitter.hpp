@@ -190,5 +190,6 @@ class Emitter {
 // Numbers as they stand in C: an array's compound literal.
 std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
+std::string queue_of(const AccDirective& acc);
 
 }  // namespace tca::xacc

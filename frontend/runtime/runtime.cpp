@@ -58,7 +58,7 @@ bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
-  instance() = std::make_unique<Runtime>(World::init());
+  instance() = std::make_unique<Runtime>(World::init(), make_host_device());
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
@@ -66,7 +66,8 @@ void Runtime::start() {
   for (const auto set_up : set_ups()) set_up();
 }
 
-Runtime::Runtime(World world) : world_(std::move(world)) {
+Runtime::Runtime(World world, std::unique_ptr<Device> device)
+    : world_(std::move(world)), device_(std::move(device)), present_(*device_) {
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
@@ -112,8 +113,10 @@ Storage& Runtime::allocate(std::size_t element_bytes, std::int64_t capacity, con
     s->used = true;
     return *s;
   }
-  raw::Window window(*group->world, capacity, element_bytes, name);
+  raw::Window window = raw::Window::on_host(*group->world, capacity, element_bytes, name);
   storages_.push_back(std::make_unique<Storage>(Storage{std::move(window), element_bytes, capacity, group}));
+  if (device_->is_separate())
+    storages_.back()->device.emplace(*group->world, capacity, element_bytes, name + " on the device");
   return *storages_.back();
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device.hpp"
+#include "runtime/present.hpp"
 #include "tca/fold.hpp"
 #include "tca/raw.hpp"
 #include "tca/xacc/runtime.h"
@@ -35,8 +37,11 @@ struct Storage {
   std::int64_t capacity;
   Group* group;
   bool used = true;
+  std::optional<raw::Window> device = {};  // the same elements there; none where it is the host's memory
   std::map<std::string, std::unique_ptr<Halo>> halos = {};
   std::map<std::string, std::unique_ptr<Fold>> folds = {};
+
+  const raw::Window& on_device() const { return device ? *device : window; }
 };
 
 // Something that wait_async finishes.
@@ -48,10 +53,12 @@ class Runtime {
   static bool started();
   static void start();
 
-  explicit Runtime(World world);
+  Runtime(World world, std::unique_ptr<Device> device);
   ~Runtime();
 
   World& world() { return world_; }
+  Device& device() { return *device_; }
+  Present& present() { return present_; }
   // The ranks that execute, and a task's while it lasts.
   Group& executing();
   const std::vector<int>& executing_ranks() const { return stack_.back(); }
@@ -72,6 +79,8 @@ class Runtime {
 
  private:
   World world_;
+  std::unique_ptr<Device> device_;
+  Present present_;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;

@@ -218,13 +218,28 @@ typedef struct xacc_item {
 typedef struct xacc_data {
   const xacc_item* items;
   int count;
+  int64_t queue;
   const xacc_place* at;
 } xacc_data;
-xacc_data xacc_data_enter(const xacc_item* items, int count, const xacc_place* at);
+/// Queues of the device that are no numbers of `async(n)`: that of an `async` without one, and the one behind
+/// which the host waits.
+enum { XACC_NOVAL = -1, XACC_SYNC = -2 };
+xacc_data xacc_data_enter(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_data_leave(xacc_data* data);
-void xacc_enter_data(const xacc_item* items, int count, const xacc_place* at);
-void xacc_exit_data(const xacc_item* items, int count, const xacc_place* at);
-void xacc_update(const xacc_item* items, int count, const xacc_place* at);
+void xacc_enter_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+void xacc_exit_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+void xacc_update(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+
+/// A compute region as a kernel. `trips` says how often its loops go round that threads share out, the innermost
+/// first; of fewer than three the others are 1, and 0 is not known beforehand.
+typedef struct xacc_launch {
+  const void* kernel;
+  int64_t trips[3];
+  int64_t gangs, vector;  ///< as asked for; 0: as the runtime likes
+  int reductions;
+  int64_t queue;
+  const xacc_place* at;
+} xacc_launch;
 /// Has rank 0 print the puts of each exchange when it is set up.
 void xacc_explain(void);
 /// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
