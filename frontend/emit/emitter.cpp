@@ -61,6 +61,7 @@ Translated Emitter::run() {
     guarded([&] { replace_declaration(*declaration, true); });
   agree_with_definitions();
   for (const Function& f : program_.functions) function(f);
+  if (choices_.check) find_device_variables();
   rewrite_coarrays();
   guarded([&] { rewrite_names(); });
   return {edits_.apply() + set_up_at_start(), std::move(warnings_)};
@@ -90,10 +91,14 @@ void Emitter::agree_with_definitions() {
   }
 }
 
+std::string Emitter::start() const {
+  return std::string(choices_.check ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;" : "") + " xacc_start();" +
+         (choices_.explain ? " xacc_explain();" : "");
+}
+
 void Emitter::function(const Function& function) {
   if (function.symbol->name == "main")
-    edits_.insert(token(function.body->tokens.first).end,
-                  choices_.explain ? " xacc_start(); xacc_explain();" : " xacc_start();");
+    edits_.insert(token(function.body->tokens.first).end, start());
   for (const auto& child : function.body->children) statement(*child);
 }
 
@@ -136,7 +141,7 @@ void Emitter::constructs(const Statement& s) {
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
       } else if (acc && acc->name == "atomic") {
-        replace_pragma(pragma,
+        replace_pragma(pragma, choices_.check ? "" :
                        "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
       } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
         replace_pragma(pragma, "");

@@ -24,6 +24,7 @@ class Emitter {
   void statement(const Statement& statement);
   void constructs(const Statement& statement);
   void standalone(const Statement& statement);
+  std::string start() const;
   std::string set_up_at_start() const;
   void agree_with_definitions();
   // What is wrong with one directive does not keep others from being looked at.
@@ -149,10 +150,19 @@ class Emitter {
   std::size_t begin_of_target(std::size_t assign) const;
   std::string co_place(std::size_t at) const;
 
+  // check.cpp: what -fcheck looks at.
+  void find_device_variables();
+  bool is_watched(std::size_t token) const;
+  std::string access_of(std::size_t name, std::size_t end) const;
+  std::string access_place(std::size_t name, std::size_t end) const;
+  void check_element(std::size_t name, const Subscripts& subscripts);
+  void check_variable(std::size_t name);
+  std::string check_scope(bool compute);
+
   // names.cpp: what stands for distributed arrays in expressions.
   void rewrite_names();
   void rewrite_name(std::size_t token);
-  void rewrite_subscripts(std::size_t token);
+  void rewrite_subscripts(std::size_t token, const Subscripts& subscripts);
   void check_order(std::size_t at, const Array& array) const;
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
@@ -181,6 +191,7 @@ class Emitter {
   std::string data_set_up_;  // and behind that, when all memory is there
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
   std::set<std::string> resident_;  // in the data regions around
+  std::set<const Symbol*> on_device_;  // that data clauses name, with -fcheck
   int compute_depth_ = 0;           // compute regions around
   bool inside_loop_ = false;        // whether a loop around is shared out among ranks
   bool shared_out_ = false;         // whether a loop around is one of OpenMP's

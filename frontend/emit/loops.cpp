@@ -51,6 +51,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }
+  if (choices_.check && (compute || !inside_loop_)) open += check_scope(compute);
   open += hoist(s.tokens);
   if (!found.empty() && choices_.local_indices && !inside_loop_) {
     std::set<std::string> indices = loop_variables(s.tokens);
@@ -63,6 +64,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
     if (!seen.contains(index))
       throw Fault{place, "there is no loop over `" + index + "` behind this",
                   "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  if (choices_.check) openmp_line.clear();  // what is checked runs in one thread
   for (const auto& [index, clip] : found)
     if (!clip.next.empty()) openmp_line.clear();  // OpenMP's loops have a constant step
   const Token& last = token(program_.pragma_tokens[static_cast<std::size_t>(pragmas.back())]);

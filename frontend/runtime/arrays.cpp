@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/runtime.hpp"
+#include "runtime/checks.hpp"
 
 using namespace tca::xacc;
 
@@ -113,6 +113,7 @@ void find_memory(xacc_array& a) {
   xacc_layout& layout = *a.layout;
   layout.storage = &Runtime::get().allocate(layout.element_bytes, capacity_of(layout), layout.name);
   place_elements(a, layout.storage->window.data());
+  if (Checks* checks = Runtime::get().checks()) checks->watch(layout);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/checks.hpp"
+
 namespace tca::xacc {
 
 Group* group_of(const xacc_on& on) {
@@ -139,6 +141,11 @@ int root_of(const xacc_on* from, const Group& group) {
   return static_cast<int>(at - group.ranks.begin());
 }
 
+// Where all ranks come.
+void compare_all(const xacc_place& at) {
+  if (Checks* checks = Runtime::get().checks()) checks->compare_all(at);
+}
+
 DataType data_type(int type) { return type_of(type).type; }
 
 }  // namespace tca::xacc
@@ -164,13 +171,17 @@ void xacc_barrier(xacc_on on, int, const xacc_place* at) {
   guarded(at, [&] {
     Group* group = group_of(on);
     if (!group || group->ranks.size() == 1) return;
+    compare_all(*at);
     cached(*group, "barrier", {.kind = tca::CollectiveKind::barrier, .name = "barrier"}).run();
   });
 }
 
-void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int,
+void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
                  const xacc_place* at) {
   guarded(at, [&] {
+    compare_all(*at);
+    if (Checks* checks = Runtime::get().checks())
+      checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
     if (Group* group = group_of(on)) reduce(values, count, type, operation, *group);
   });
 }

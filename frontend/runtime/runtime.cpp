@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "runtime/checks.hpp"
 #include "runtime/images.hpp"
 
 namespace tca::xacc {
@@ -58,12 +59,13 @@ bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
-  instance() = std::make_unique<Runtime>(World::init(), make_host_device());
+  instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
   });
   for (const auto set_up : set_ups()) set_up();
+  instance()->setting_up_ = false;
 }
 
 Runtime::Runtime(World world, std::unique_ptr<Device> device)
@@ -71,6 +73,7 @@ Runtime::Runtime(World world, std::unique_ptr<Device> device)
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
+  if (is_checked_) checks_ = std::make_unique<Checks>();
 }
 
 Runtime::~Runtime() = default;
@@ -133,6 +136,15 @@ using tca::xacc::Runtime;
 
 void xacc_start(void) {
   guarded(nullptr, [] { Runtime::start(); });
+}
+
+void xacc_checked(void) { Runtime::check(); }
+
+void xacc_end_of_main(const int*) {
+  static const xacc_place end{"", 0, "the end of main"};
+  guarded(&end, [] {
+    if (auto* checks = Runtime::get().checks()) checks->compare_all(end);
+  });
 }
 
 void xacc_explain(void) { Runtime::get().explain = true; }

@@ -18,6 +18,8 @@
 
 namespace tca::xacc {
 
+class Checks;
+class Ghosts;
 class Images;
 
 // Ranks that do something together, by their numbers in the world.
@@ -40,6 +42,7 @@ struct Storage {
   std::optional<raw::Window> device = {};  // the same elements there; none where it is the host's memory
   std::map<std::string, std::unique_ptr<Halo>> halos = {};
   std::map<std::string, std::unique_ptr<Fold>> folds = {};
+  std::shared_ptr<Ghosts> ghosts = {};  // of -fcheck
 
   const raw::Window& on_device() const { return device ? *device : window; }
 };
@@ -52,6 +55,7 @@ class Runtime {
   static Runtime& get();  // throws Error where nothing was started
   static bool started();
   static void start();
+  static void check() { is_checked_ = true; }  // in front of start
 
   Runtime(World world, std::unique_ptr<Device> device);
   ~Runtime();
@@ -59,6 +63,9 @@ class Runtime {
   World& world() { return world_; }
   Device& device() { return *device_; }
   Present& present() { return present_; }
+  Checks* checks() { return checks_.get(); }  // null without -fcheck
+  bool in_task() const { return stack_.size() > 1; }
+  bool is_setting_up() const { return setting_up_; }  // whether what stands outside of functions is made
   // The ranks that execute, and a task's while it lasts.
   Group& executing();
   const std::vector<int>& executing_ranks() const { return stack_.back(); }
@@ -85,6 +92,9 @@ class Runtime {
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;
   std::unique_ptr<Images> images_;
+  std::unique_ptr<Checks> checks_;
+  bool setting_up_ = true;
+  static inline bool is_checked_ = false;
 
  public:
   std::multimap<std::int64_t, Pending> pending;

@@ -74,7 +74,11 @@ typedef struct xacc_align {
   int64_t shadow_low, shadow_high;
 } xacc_align;
 
+/// In front of xacc_start, of a program that was translated with -fcheck.
+void xacc_checked(void);
 void xacc_start(void);
+/// Where main returns; `unused` makes it a cleanup.
+void xacc_end_of_main(const int* unused);
 void xacc_register(void (*set_up)(void));
 
 /// `sizes` may have one xacc_rest. `of` and its subscripts are NULL where the nodes are all ranks.
@@ -245,6 +249,20 @@ void xacc_explain(void);
 /// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
 /// ghost.
 int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place* at);
+/// Bits of `access`; 0: only its address is taken.
+enum { XACC_READ = 1, XACC_WRITE = 2 };
+/// Returns where the element at an index is for those who access it here: on the device within a compute
+/// region, if it is there. Ends the program as xacc_check does, and where the copy that is read is older than
+/// the other one.
+void* xacc_element(const xacc_array* a, int access, const int64_t* index, const xacc_place* at);
+/// The same of memory that every rank has by itself.
+void* xacc_touch(const void* address, size_t bytes, int access, const xacc_place* at);
+/// A loop that is shared out or a compute region, as long as it runs.
+typedef struct xacc_scope {
+  int compute;
+} xacc_scope;
+xacc_scope xacc_scope_enter(int compute);
+void xacc_scope_leave(xacc_scope* scope);
 /// Bytes of this rank's part.
 size_t xacc_bytes(const xacc_array* a);
 
