@@ -190,5 +190,7 @@ class Emitter {
 // Numbers as they stand in C: an array's compound literal.
 std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
+// The number of a value's type, found by the compiler.
+std::string type_of(const std::string& value);
 
 }  // namespace tca::xacc

@@ -13,11 +13,15 @@ Span xacc_layout::owned(std::size_t d, const int* at) const {
   if (dim.node_dim < 0) return {0, dim.size};
   // Of a cyclic dimension all nodes have as many slots, filled or not.
   const xacc_split& split = on->dim[dim.align.template_dim];
-  if (split.format == XACC_CYCLIC) return {0, (split.size + split.stride - 1) / split.stride * split.width};
+  if (cyclic(d)) return {0, (split.size + split.stride - 1) / split.stride * split.width};
   const Span part = part_of(on->dim[dim.align.template_dim], at[dim.node_dim], dim.parts);
   const Span own{std::max<std::int64_t>(part.begin - dim.align.offset, 0),
                  std::min(part.end - dim.align.offset, dim.size)};
   return own.size() > 0 ? own : Span{std::min(own.begin, dim.size), std::min(own.begin, dim.size)};
+}
+
+bool xacc_layout::cyclic(std::size_t d) const {
+  return dims[d].node_dim >= 0 && on->dim[dims[d].align.template_dim].format == XACC_CYCLIC;
 }
 
 std::int64_t xacc_layout::extent(std::size_t d, const int* at) const {
@@ -118,13 +122,14 @@ void find_memory(xacc_array& a) {
 }  // namespace
 }  // namespace tca::xacc
 
-void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int dims, const int64_t* extents,
-                     const xacc_template* t, const xacc_align* align, enum xacc_storage storage, void* given,
+void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
+                     const int64_t* extents, const xacc_template* t, const xacc_align* align,
+                     enum xacc_storage storage, void* given,
                      const xacc_place* at) {
   guarded(at, [&] {
     if (a->layout && storage != XACC_GIVEN) return;  // static ones are made once
     xacc_array_leave(a);
-    a->layout = new xacc_layout{name, element_bytes, t, {}, storage};
+    a->layout = new xacc_layout{name, element_bytes, t, {}, storage, type};
     for (int d = 0; d < dims; ++d) a->layout->dims.push_back({align[d], extents[d], -1, 1});
     if (storage == XACC_ALLOCATED) return;
     set_sizes(*a->layout, extents);

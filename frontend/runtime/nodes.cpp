@@ -203,6 +203,12 @@ void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_
     const xacc_on on = on_nodes(*of, subscripts);
     nodes->name = name;
     nodes->dims = dims;
+    nodes->of = of;
+    for (int d = 0; d < of->dims; ++d) {
+      nodes->of_base[d] = static_cast<int>(on.base[d]);
+      nodes->of_count[d] = static_cast<int>(on.count[d]);
+      nodes->of_step[d] = static_cast<int>(on.step[d]);
+    }
     nodes->first = of->first;
     nodes->total = 1;
     if (const auto row = row_of(*of, subscripts); row && dims > 1) return lay_out(*nodes, *row, sizes, on);

@@ -4,6 +4,10 @@
 #include <sstream>
 
 #include "runtime/runtime.hpp"
+#ifndef _XCALABLEMP
+#define _XCALABLEMP 201701
+#endif
+#include "tca/xacc/xmp.h"
 
 namespace tca::xacc {
 namespace {
@@ -159,7 +163,7 @@ void exchange(Exchange* step, std::int64_t async) {
   if (!step) return;
   if (async < 0) return step->run();
   step->start();
-  Runtime::get().pending.emplace(async, [step] { step->wait(); });
+  Runtime::get().pending.emplace(async, Pending{[step] { return step->test(); }, [step] { step->wait(); }});
 }
 
 }  // namespace
@@ -194,11 +198,21 @@ void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t 
   guarded(at, [&] { exchange(fold_of(*a, widths, type, *at), async); });
 }
 
+int xmp_test_async(int id) {
+  bool done = true;
+  const xacc_place at{"", 0, "xmp_test_async"};
+  guarded(&at, [&] {
+    const auto [first, last] = Runtime::get().pending.equal_range(id);
+    for (auto one = first; one != last; ++one) done = one->second.test() && done;
+  });
+  return done;
+}
+
 void xacc_wait_async(int64_t id, const xacc_place* at) {
   guarded(at, [&] {
     auto& pending = Runtime::get().pending;
     const auto [first, last] = pending.equal_range(id);
-    for (auto one = first; one != last; ++one) one->second();
+    for (auto one = first; one != last; ++one) one->second.wait();
     pending.erase(first, last);
   });
 }

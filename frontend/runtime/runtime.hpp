@@ -40,7 +40,10 @@ struct Storage {
 };
 
 // Something that wait_async finishes.
-using Pending = std::function<void()>;
+struct Pending {
+  std::function<bool()> test;
+  std::function<void()> wait;
+};
 
 class Runtime {
  public:
@@ -121,6 +124,7 @@ struct xacc_layout {
   const xacc_template* on;
   std::vector<xacc_dimension> dims;
   xacc_storage kind;
+  int type;  // a xacc_type
   tca::xacc::Storage* storage = nullptr;
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
@@ -129,6 +133,7 @@ struct xacc_layout {
   // What the node at these coordinates owns of dimension d, and the extent of its memory.
   tca::xacc::Span owned(std::size_t d, const int* at) const;
   std::int64_t extent(std::size_t d, const int* at) const;
+  bool cyclic(std::size_t d) const;
   // The same on every rank: all that decides where elements are.
   std::string describe() const;
 };
