@@ -220,7 +220,7 @@ void Emitter::count_locally(Range tokens, const std::set<std::string>& indices) 
         counts = counts || indices.contains(std::string(token(at).text));
       }
       const int t = array.template_dims[d];
-      if (counts || t < 0 || array.with->cyclic(t) ||
+      if (counts || t < 0 || array.slotted(d) || array.full(d) ||
           array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
         ++at;
         continue;

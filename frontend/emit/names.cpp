@@ -30,7 +30,7 @@ void Emitter::rewrite_subscripts(std::size_t at) {
     const std::size_t close = subscripts.all[d].parts.back().last;
     const int t = array.template_dims[d];
     std::string before, behind;
-    if (array.with->cyclic(t)) {
+    if (array.slotted(d)) {
       before +=
           "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (";
       behind = "))";

@@ -38,6 +38,15 @@ const xacc_split* split(void* t, int dim) {
   return dim >= 1 && dim <= of.dims ? &of.dim[of.dims - dim] : nullptr;
 }
 
+std::int64_t extent(void* array, int dim) { return static_cast<const xacc_array*>(array)->extent[dim - 1]; }
+
+// How many elements lie in front of the first that this rank owns.
+std::int64_t shadow_low(void* array, int dim) {
+  const auto& layout = *static_cast<const xacc_array*>(array)->layout;
+  const auto d = static_cast<std::size_t>(dim - 1);
+  return layout.cyclic(d) ? 0 : owned(array, dim).begin - layout.first(d, layout.on->nodes->at);
+}
+
 // The first index of a dimension that this rank owns.
 std::int64_t first_own(void* array, int dim) {
   const xacc_dimension& d = *dimension(array, dim);
@@ -68,11 +77,11 @@ int xmp_array_gclubound(void* array, int dim) {
 }
 int xmp_array_lshadow(void* array, int dim, int* width) {
   const auto* d = dimension(array, dim);
-  return set(d, width, d ? d->align.shadow_low : 0);
+  return set(d, width, d ? shadow_low(array, dim) : 0);
 }
 int xmp_array_ushadow(void* array, int dim, int* width) {
   const auto* d = dimension(array, dim);
-  return set(d, width, d ? d->align.shadow_high : 0);
+  return set(d, width, d ? extent(array, dim) - owned(array, dim).size() - shadow_low(array, dim) : 0);
 }
 int xmp_nodes_index(void* nodes, int dim, int* index) {
   const auto* n = static_cast<const xacc_nodes*>(nodes);
@@ -86,8 +95,7 @@ int xmp_nodes_size(void* nodes, int dim, int* size) {
 }
 
 int xmp_array_lsize(void* array, int dim, int* size) {
-  const auto* a = static_cast<const xacc_array*>(array);
-  return set(dimension(array, dim), size, dimension(array, dim) ? a->extent[dim - 1] : 0);
+  return set(dimension(array, dim), size, dimension(array, dim) ? extent(array, dim) : 0);
 }
 int xmp_array_laddr(void* array, void** address) {
   *address = static_cast<const xacc_array*>(array)->base;
@@ -98,12 +106,10 @@ int xmp_array_lbound_global(void* array, int dim, int* index) {
   return set(there, index, there ? first_own(array, dim) : 0);
 }
 int xmp_array_gtol(void* array, int dim, int global, int* local) {
-  const xacc_dimension* d = dimension(array, dim);
-  if (!d) return 1;
-  const auto& layout = *static_cast<const xacc_array*>(array)->layout;
-  if (layout.cyclic(static_cast<std::size_t>(dim - 1)))
-    return set(true, local, xacc_slot(&layout.on->dim[d->align.template_dim], global + d->align.offset));
-  return set(true, local, global - owned(array, dim).begin + d->align.shadow_low);
+  const auto* a = static_cast<const xacc_array*>(array);
+  const bool there = dimension(array, dim);
+  const auto d = static_cast<std::size_t>(dim - 1);
+  return set(there, local, there ? a->layout->position(d, global, a->layout->on->nodes->at) : 0);
 }
 int xmp_align_axis(void* array, int dim, int* axis) {
   const xacc_dimension* d = dimension(array, dim);

@@ -44,7 +44,8 @@ std::vector<Progression> between_blocks(std::int64_t from, std::int64_t step, st
 
 }  // namespace
 
-Side::Side(const xacc_section& section, Loops loops) : section_(&section), kind_(loops) {
+Side::Side(const xacc_section& section, Loops loops, bool with_shadow)
+    : section_(&section), kind_(loops), with_shadow_(with_shadow) {
   for (int i = 0; i < section.dims; ++i) {
     const auto d = static_cast<std::size_t>(i);
     const std::int64_t size = layout() ? layout()->dims[d].size : section.extent[i];
@@ -81,23 +82,21 @@ std::optional<std::vector<int>> Side::part(int rank) const {
 }
 
 std::vector<Progression> Side::owned(std::size_t d, const std::vector<int>& at) const {
-  if (layout() && layout()->cyclic(d)) {
+  const bool whole = !layout() || (with_shadow_ && layout()->full(d));
+  if (!whole && layout()->cyclic(d)) {
     const xacc_dimension& dim = layout()->dims[d];
     const xacc_split& split = layout()->on->dim[dim.align.template_dim];
     return between_blocks(base_[d] + dim.align.offset - split.low, step_[d], count_[d],
                           at[static_cast<std::size_t>(dim.node_dim)] * split.width, split.width,
                           split.stride);
   }
-  const Span own = layout() ? layout()->owned(d, at.data()) : Span{0, section_->extent[d]};
+  const Span own = whole ? Span{0, extent(d, at)} : layout()->owned(d, at.data());
   const Progression steps = between(base_[d], step_[d], count_[d], own.begin, own.end);
   return own.size() > 0 && steps.count > 0 ? std::vector{steps} : std::vector<Progression>{};
 }
 
 std::int64_t Side::position(std::size_t d, std::int64_t index, const std::vector<int>& at) const {
-  if (!layout()) return index;
-  const xacc_align& align = layout()->dims[d].align;
-  if (layout()->cyclic(d)) return xacc_slot(&layout()->on->dim[align.template_dim], index + align.offset);
-  return index - layout()->owned(d, at.data()).begin + align.shadow_low;
+  return layout() ? layout()->position(d, index, at.data()) : index;
 }
 
 std::int64_t Side::extent(std::size_t d, const std::vector<int>& at) const {
@@ -145,7 +144,7 @@ std::string Side::describe() const {
   std::string text = layout() ? layout()->describe() : "local";
   for (std::size_t d = 0; d < base_.size(); ++d)
     text += "|" + std::to_string(base_[d]) + ":" + std::to_string(count_[d]) + ":" + std::to_string(step_[d]);
-  return text + "'" + std::to_string(static_cast<int>(kind_));
+  return text + "'" + std::to_string(static_cast<int>(kind_)) + (with_shadow_ ? "*" : "");
 }
 
 std::string Side::shape() const {

@@ -12,8 +12,9 @@ enum class Loops { several, all, reversed };
 
 class Side {
  public:
-  // Throws Error for a section outside of its array.
-  explicit Side(const xacc_section& section, Loops loops = Loops::several);
+  // Throws Error for a section outside of its array. With its shadow, what a rank has includes that of others where
+  // shadows are full.
+  explicit Side(const xacc_section& section, Loops loops = Loops::several, bool with_shadow = false);
 
   const xacc_section& section() const { return *section_; }
   const std::vector<std::int64_t>& counts() const { return counts_; }  // of each loop
@@ -39,6 +40,7 @@ class Side {
 
   const xacc_section* section_;
   Loops kind_;
+  bool with_shadow_;
   std::vector<std::int64_t> base_, count_, step_;  // of each dimension
   std::vector<std::size_t> loops_;                 // the dimensions that are loops
   std::vector<std::int64_t> counts_;

@@ -39,6 +39,7 @@ typedef struct xacc_nodes {
   /// Those that they are a part of, or NULL, and which of them along each of their dimensions.
   const struct xacc_nodes* of;
   int of_base[XACC_DIMS], of_count[XACC_DIMS], of_step[XACC_DIMS];
+  int of_star[XACC_DIMS];  ///< whether it is each rank's own, by `*`
 } xacc_nodes;
 
 enum xacc_format { XACC_NONE, XACC_BLOCK, XACC_CYCLIC, XACC_GBLOCK };
@@ -80,7 +81,7 @@ typedef struct xacc_align {
 void xacc_start(void);
 void xacc_register(void (*set_up)(void));
 
-/// `sizes` may have one xacc_rest. `of` and its subscripts are NULL where the nodes are all ranks.
+/// Sizes that are xacc_rest are left open. `of` and its subscripts are NULL where the nodes are all ranks.
 void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
                      const xacc_place* at);
 void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
