@@ -101,7 +101,18 @@ void Emitter::statement(const Statement& s) {
   if (s.kind == Statement::Kind::directive) return guarded([&] { standalone(s); });
   if (s.declaration) guarded([&] { replace_declaration(*s.declaration, false); });
   if (!s.constructs.empty()) return constructs(s);
+  if (assigns_section(s)) return guarded([&] { sections_alone(s); });
   for (const auto& child : s.children) statement(*child);
+}
+
+void Emitter::sections_alone(const Statement& s) {
+  const std::size_t name = s.tokens.first;
+  const Place place = program_.place(name);
+  if (program_.uses[name]->array)
+    throw Fault{place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
+                "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
+                "sections"};
+  assign_sections(s, place);
 }
 
 void Emitter::standalone(const Statement& s) {

@@ -28,11 +28,10 @@ void Emitter::rewrite_subscripts(std::size_t at) {
   std::size_t open = at + 1;
   for (std::size_t d = 0; d < std::min(array.rank, subscripts.all.size()); ++d) {
     const std::size_t close = subscripts.all[d].parts.back().last;
-    const int t = array.template_dims[d];
     std::string before, behind;
     if (array.slotted(d)) {
-      before +=
-          "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (";
+      before = "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(array.template_dims[d]) + "], " +
+               array.offsets[d] + " + (";
       behind = "))";
     }
     if (choices_.check) {
