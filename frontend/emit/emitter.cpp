@@ -22,13 +22,14 @@ std::string Emitter::text_of(Range tokens) const {
   for (std::size_t i = tokens.first; i < tokens.last; ++i) {
     if (i > tokens.first && token(i).begin > token(i - 1).end) text += ' ';
     const Symbol* symbol = program_.uses[i];
-    text += symbol && symbol->coarray ? name_of(*symbol) : std::string(token(i).text);
+    text += symbol && (symbol->coarray || symbol->array) ? name_of(*symbol) : std::string(token(i).text);
   }
   return text;
 }
 
 std::string Emitter::name_of(const Symbol& symbol) {
-  const std::string name(symbol.name);
+  const std::string name = symbol.identifier();
+  if (!symbol.member.empty()) return "xacc_member_" + name;
   return symbol.coarray ? "(*xacc_coarray_" + name + ")" : name;
 }
 

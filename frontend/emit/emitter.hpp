@@ -51,6 +51,7 @@ class Emitter {
                            const Directive& directive) const;
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
+  void declare_members(const Symbol& variable, const Declaration& declaration, bool file);
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
 

@@ -53,7 +53,11 @@ void Emitter::rewrite_name(std::size_t at) {
   const auto replace = [&](const std::string& text) { edits_.replace(token(at).begin, token(at).end, text); };
   if (token(at + 1).is("[")) {
     rewrite_subscripts(at);
-    if (!hoisted(at, symbol)) replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
+    if (hoisted(at, symbol)) {
+      if (!symbol->member.empty()) replace(name_of(*symbol));
+      return;
+    }
+    replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
     return;
   }
   const bool in_sizeof =
@@ -127,7 +131,7 @@ std::string Emitter::hoist(Range tokens) {
     const bool inside = symbol->token >= tokens.first && symbol->token < tokens.last;
     if (inside || !symbols.insert(symbol).second) continue;
     const Array& array = *symbol->array;
-    text += " " + pointer_type(array, "const " + std::string(symbol->name)) + " = (" +
+    text += " " + pointer_type(array, "const " + name_of(*symbol)) + " = (" +
             pointer_type(array, "") + ")" + array.c() + ".origin;";
   }
   hoisted_.emplace_back(tokens, std::move(symbols));

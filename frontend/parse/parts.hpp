@@ -7,7 +7,7 @@ namespace tca::xacc {
 
 Ref parse_ref(Cursor& at, std::string_view what);
 Subscript parse_subscript(Cursor& at);
-std::vector<Name> parse_names(Cursor& at, std::string_view what);  // a, b
+std::vector<Name> parse_names(Cursor& at, std::string_view what);  // a, b, c.d
 std::vector<Name> parse_names_in_brackets(Cursor& at, std::string_view what);
 Width parse_width(Cursor& at, std::string_view mark);
 std::vector<Format> parse_formats(Cursor& at, Form* form);
