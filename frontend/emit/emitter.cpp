@@ -22,13 +22,14 @@ std::string Emitter::text_of(Range tokens) const {
   for (std::size_t i = tokens.first; i < tokens.last; ++i) {
     if (i > tokens.first && token(i).begin > token(i - 1).end) text += ' ';
     const Symbol* symbol = program_.uses[i];
-    text += symbol && symbol->coarray ? name_of(*symbol) : std::string(token(i).text);
+    text += symbol && (symbol->coarray || symbol->array) ? name_of(*symbol) : std::string(token(i).text);
   }
   return text;
 }
 
 std::string Emitter::name_of(const Symbol& symbol) {
-  const std::string name(symbol.name);
+  const std::string name = symbol.identifier();
+  if (!symbol.member.empty()) return "xacc_member_" + name;
   return symbol.coarray ? "(*xacc_coarray_" + name + ")" : name;
 }
 
@@ -106,7 +107,18 @@ void Emitter::statement(const Statement& s) {
   if (s.kind == Statement::Kind::directive) return guarded([&] { standalone(s); });
   if (s.declaration) guarded([&] { replace_declaration(*s.declaration, false); });
   if (!s.constructs.empty()) return constructs(s);
+  if (assigns_section(s)) return guarded([&] { sections_alone(s); });
   for (const auto& child : s.children) statement(*child);
+}
+
+void Emitter::sections_alone(const Statement& s) {
+  const std::size_t name = s.tokens.first;
+  const Place place = program_.place(name);
+  if (program_.uses[name]->array)
+    throw Fault{place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
+                "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
+                "sections"};
+  assign_sections(s, place);
 }
 
 void Emitter::standalone(const Statement& s) {

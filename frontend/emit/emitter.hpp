@@ -25,6 +25,7 @@ class Emitter {
   void constructs(const Statement& statement);
   void standalone(const Statement& statement);
   std::string start() const;
+  void sections_alone(const Statement& statement);
   std::string set_up_at_start() const;
   void agree_with_definitions();
   // What is wrong with one directive does not keep others from being looked at.
@@ -51,6 +52,7 @@ class Emitter {
                            const Directive& directive) const;
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
+  void declare_members(const Symbol& variable, const Declaration& declaration, bool file);
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
 
@@ -75,14 +77,15 @@ class Emitter {
   std::string on(const Ref& ref, const Scope& scope, const Directive& directive);
 
   // work.cpp: tasks and gmove.
-  std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
-  void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
-  std::string section(Range tokens, Place place, const std::string& what);
-
-  // array.cpp: assignments of sections.
   struct Subscripted {
     std::vector<Range> parts;  // between colons; one where there is none
   };
+  std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
+  void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
+  std::string section(Range tokens, Place place, const std::string& what);
+  std::string extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s, Place place) const;
+
+  // array.cpp: assignments of sections.
   struct Subscripts {
     std::vector<Subscripted> all;
     std::size_t end = 0;
@@ -94,9 +97,14 @@ class Emitter {
   std::string part_of(const Subscripted& s, std::size_t part, const std::string& otherwise) const;
   std::string element_of(const Subscripted& s, const ArrayLoop& loop) const;
   std::string with_indices(Range tokens, const std::vector<ArrayLoop>& loops, Place place) const;
+  std::string slot_of(const Array& array, std::size_t dim, const std::string& index) const;
+  std::string section_loop(const Symbol& symbol, std::size_t d, const Subscripted& s, const ArrayLoop& loop,
+                           Place place) const;
+  bool assigns_section(const Statement& statement) const;
   void array_assignment(const Statement& statement, const Directive& directive);
+  void assign_sections(const Statement& statement, Place place);
 
-  // loops.cpp: loops over templates, and compute regions.
+  // loops.cpp: loops over templates, and compute regions. loop_header.cpp: their first lines.
   struct Header {
     std::string_view variable;
     Range from, to;
@@ -108,17 +116,23 @@ class Emitter {
     std::string begin, end;           // what this rank has, in the loop variable's own numbers
     std::string low = {}, high = {};  // how far the loop goes beyond its bounds
     std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
+    std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
   std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
+  std::string widened(const LoopDirective& d, std::size_t dim, Clip& clip);
+  void leave_inside_out(const std::map<std::string, Clip>& clips,
+                        const std::map<std::string, const Statement*>& loops);
   void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips,
-                  std::set<std::string>& seen);
-  std::set<std::string> loop_variables(Range tokens) const;
-  void count_locally(Range tokens, const std::set<std::string>& indices);
+                  std::map<std::string, const Statement*>& seen);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
   std::string hoist(Range tokens);
+
+  // local_indices.cpp
+  std::set<std::string> loop_variables(Range tokens) const;
+  void count_locally(Range tokens, const std::set<std::string>& indices);
 
   // compute.cpp: OpenACC's loops as OpenMP's.
   std::string openmp(const Statement& statement, const AccDirective& acc);
@@ -143,6 +157,7 @@ class Emitter {
   std::size_t rewrite_reference(const CoReference& reference);
   std::string image_of(const CoReference& reference);
   std::optional<CoReference> reference_at(std::size_t name) const;
+  bool reference_within(Range tokens) const;
   bool is_element(const CoReference& reference) const;
   std::string element_of_image(const CoReference& reference);
   std::string with_references(Range value);
@@ -198,9 +213,14 @@ class Emitter {
   int next_ = 1;
 };
 
+// "i+1" is "i" and "+1"; there is no index where it is no variable with a constant.
+std::pair<std::string, std::string> split_index(const std::string& text);
+
 // Numbers as they stand in C: an array's compound literal.
 std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
 std::string queue_of(const AccDirective& acc);
+// The number of a value's type, found by the compiler.
+std::string type_of(const std::string& value);
 
 }  // namespace tca::xacc

@@ -27,11 +27,10 @@ void Emitter::rewrite_subscripts(std::size_t at, const Subscripts& subscripts) {
   std::size_t open = at + 1;
   for (std::size_t d = 0; d < std::min(array.rank, subscripts.all.size()); ++d) {
     const std::size_t close = subscripts.all[d].parts.back().last;
-    const int t = array.template_dims[d];
     std::string before, behind;
-    if (array.with->cyclic(t)) {
-      before +=
-          "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (";
+    if (array.slotted(d)) {
+      before = "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(array.template_dims[d]) + "], " +
+               array.offsets[d] + " + (";
       behind = "))";
     }
     if (choices_.check) {
@@ -55,7 +54,11 @@ void Emitter::rewrite_name(std::size_t at) {
     const Subscripts subscripts = subscripts_behind(at, program_.tokens.size() - 1);
     if (choices_.check && subscripts.all.size() >= array.rank) return check_element(at, subscripts);
     rewrite_subscripts(at, subscripts);
-    if (!hoisted(at, symbol)) replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
+    if (hoisted(at, symbol)) {
+      if (!symbol->member.empty()) replace(name_of(*symbol));
+      return;
+    }
+    replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
     return;
   }
   const bool in_sizeof =
@@ -131,7 +134,7 @@ std::string Emitter::hoist(Range tokens) {
     const bool inside = symbol->token >= tokens.first && symbol->token < tokens.last;
     if (inside || !symbols.insert(symbol).second) continue;
     const Array& array = *symbol->array;
-    text += " " + pointer_type(array, "const " + std::string(symbol->name)) + " = (" +
+    text += " " + pointer_type(array, "const " + name_of(*symbol)) + " = (" +
             pointer_type(array, "") + ")" + array.c() + ".origin;";
   }
   hoisted_.emplace_back(tokens, std::move(symbols));

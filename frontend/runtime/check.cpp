@@ -8,14 +8,12 @@ namespace {
 bool has(const xacc_layout& layout, std::size_t d, std::int64_t index) {
   const xacc_dimension& dim = layout.dims[d];
   const xacc_nodes& nodes = *layout.on->nodes;
-  if (dim.node_dim >= 0) {
-    const xacc_split& split = layout.on->dim[dim.align.template_dim];
-    if (split.format == XACC_CYCLIC)
-      return index >= 0 && index < dim.size &&
-             owner_of(split, index + dim.align.offset, dim.parts) == nodes.at[dim.node_dim];
-  }
-  const Span own = layout.owned(d, nodes.at);
-  return index >= own.begin - dim.align.shadow_low && index < own.end + dim.align.shadow_high;
+  if (layout.slotted(d))
+    return index >= 0 && index < dim.size &&
+           owner_of(layout.on->dim[dim.align.template_dim], index + dim.align.offset, dim.parts) ==
+               nodes.at[dim.node_dim];
+  const std::int64_t at = layout.position(d, index, nodes.at);
+  return at >= 0 && at < layout.extent(d, nodes.at);
 }
 
 [[noreturn]] void refuse_index(const xacc_layout& layout, std::size_t d, std::int64_t index) {

@@ -6,6 +6,11 @@
 #include <sstream>
 
 #include "runtime/checks.hpp"
+#include "runtime/gmove.hpp"
+#ifndef _XCALABLEMP
+#define _XCALABLEMP 201701
+#endif
+#include "tca/xacc/xmp.h"
 
 namespace tca::xacc {
 
@@ -14,15 +19,15 @@ Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
     const xacc_dimension& dim = layout.dims[d];
     GhostWidth width{dim.align.shadow_low, dim.align.shadow_high};
-    const bool periodic = widths && widths[3 * d + 2];
-    if (widths) {
+    const bool periodic = widths && widths[3 * d + 2] && !layout.full(d);
+    if (widths && !layout.full(d)) {
       width = {widths[3 * d], widths[3 * d + 1]};
       if (width.low > dim.align.shadow_low || width.high > dim.align.shadow_high)
         refuse(layout.name + ": a width of " + std::to_string(width.low) + ":" + std::to_string(width.high) +
                " along dimension " + std::to_string(d) + " is more than the shadow, " +
                std::to_string(dim.align.shadow_low) + ":" + std::to_string(dim.align.shadow_high));
     }
-    if (dim.node_dim < 0 && !periodic) width = {0, 0};
+    if ((dim.node_dim < 0 && !periodic) || layout.full(d)) width = {0, 0};
     result.exchange.push_back(width);
     result.periodic.push_back(periodic);
   }
@@ -86,7 +91,7 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
     // Ghosts of dimensions that are not exchanged go along, so that one dimension after the other makes the
     // corners as well.
     const auto& [low, high] = widths.exchange[d];
-    const bool along = !orthogonal && low == 0 && high == 0;
+    const bool along = layout.full(d) || (!orthogonal && low == 0 && high == 0);
     const int* at_node = layout.on->nodes->at;
     interior.push_back(along ? layout.extent(d, at_node) : layout.owned(d, at_node).size());
     options.width.push_back(
@@ -156,19 +161,33 @@ Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_pl
   return slot.get();
 }
 
+bool has_full_shadow(const xacc_layout& layout) {
+  for (std::size_t d = 0; d < layout.dims.size(); ++d)
+    if (layout.full(d)) return true;
+  return false;
+}
+
+// Everybody gets what the others own along dimensions with a full shadow.
+void fill_full_shadows(xacc_array& a) {
+  if (!a.layout || !has_full_shadow(*a.layout)) return;
+  const xacc_section all = all_of(a);
+  move(Side(all, Loops::all, true), Side(all, Loops::all));
+}
+
 template <class Exchange>
 void exchange(Exchange* step, std::int64_t async) {
   if (!step) return;
   if (async < 0) return step->run();
   step->start();
-  Runtime::get().pending.emplace(async, [step] { step->wait(); });
+  Runtime::get().pending.emplace(async, Pending{[step] { return step->test(); }, [step] { step->wait(); }});
 }
 
-void reflect(const xacc_array& a, const std::int64_t* given, int flags, std::int64_t async, const xacc_place& at) {
+void reflect(xacc_array& a, const std::int64_t* given, int flags, std::int64_t async, const xacc_place& at) {
   const xacc_layout& layout = layout_of(a);
   const Widths widths = widths_of(layout, given);
   Checks* const checks = Runtime::get().checks();
   if (checks) checks->compare(layout, at);
+  fill_full_shadows(a);
   exchange(halo_of(layout, widths, flags, at), async);
   if (checks) checks->brought(a, widths, flags & XACC_ORTHOGONAL, flags & XACC_DEVICE, at);
 }
@@ -208,14 +227,29 @@ void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* 
 }
 
 void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at) {
-  guarded(at, [&] { exchange(fold_of(*a, widths, type, *at), async); });
+  guarded(at, [&] {
+    if (a->layout && has_full_shadow(*a->layout))
+      refuse(a->layout->name + " has a full shadow, which is not added up: use a reduction of an array that is not "
+             "distributed");
+    exchange(fold_of(*a, widths, type, *at), async);
+  });
+}
+
+int xmp_test_async(int id) {
+  bool done = true;
+  const xacc_place at{"", 0, "xmp_test_async"};
+  guarded(&at, [&] {
+    const auto [first, last] = Runtime::get().pending.equal_range(id);
+    for (auto one = first; one != last; ++one) done = one->second.test() && done;
+  });
+  return done;
 }
 
 void xacc_wait_async(int64_t id, const xacc_place* at) {
   guarded(at, [&] {
     auto& pending = Runtime::get().pending;
     const auto [first, last] = pending.equal_range(id);
-    for (auto one = first; one != last; ++one) one->second();
+    for (auto one = first; one != last; ++one) one->second.wait();
     pending.erase(first, last);
   });
 }

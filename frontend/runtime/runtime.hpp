@@ -48,7 +48,10 @@ struct Storage {
 };
 
 // Something that wait_async finishes.
-using Pending = std::function<void()>;
+struct Pending {
+  std::function<bool()> test;
+  std::function<void()> wait;
+};
 
 class Runtime {
  public:
@@ -140,14 +143,22 @@ struct xacc_layout {
   const xacc_template* on;
   std::vector<xacc_dimension> dims;
   xacc_storage kind;
+  int type;  // a xacc_type
   tca::xacc::Storage* storage = nullptr;
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
   bool orthogonal = false;
 
-  // What the node at these coordinates owns of dimension d, and the extent of its memory.
+  // What the node at these coordinates owns of dimension d, the extent of its memory, and the index that comes first
+  // there; of cyclic dimensions in slots, of which all nodes have as many.
   tca::xacc::Span owned(std::size_t d, const int* at) const;
   std::int64_t extent(std::size_t d, const int* at) const;
+  std::int64_t first(std::size_t d, const int* at) const;
+  // Where in its memory an index is that it has.
+  std::int64_t position(std::size_t d, std::int64_t index, const int* at) const;
+  bool cyclic(std::size_t d) const;
+  bool full(std::size_t d) const;     // with a shadow that is all that others own
+  bool slotted(std::size_t d) const;  // cyclic, with what is owned alone in memory
   // The same on every rank: all that decides where elements are.
   std::string describe() const;
 };

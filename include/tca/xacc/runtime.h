@@ -36,6 +36,10 @@ typedef struct xacc_nodes {
   int at[XACC_DIMS];
   int ranks[XACC_DIMS];  ///< from one node to the next along a dimension
   int first;             ///< the rank of the first
+  /// Those that they are a part of, or NULL, and which of them along each of their dimensions.
+  const struct xacc_nodes* of;
+  int of_base[XACC_DIMS], of_count[XACC_DIMS], of_step[XACC_DIMS];
+  int of_star[XACC_DIMS];  ///< whether it is each rank's own, by `*`
 } xacc_nodes;
 
 enum xacc_format { XACC_NONE, XACC_BLOCK, XACC_CYCLIC, XACC_GBLOCK };
@@ -81,7 +85,7 @@ void xacc_start(void);
 void xacc_end_of_main(const int* unused);
 void xacc_register(void (*set_up)(void));
 
-/// `sizes` may have one xacc_rest. `of` and its subscripts are NULL where the nodes are all ranks.
+/// Sizes that are xacc_rest are left open. `of` and its subscripts are NULL where the nodes are all ranks.
 void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
                      const xacc_place* at);
 void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
@@ -99,9 +103,10 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 
 /// Makes an array. `storage` says where its memory comes from: from the runtime now, from xmp_malloc later,
 /// or, as `given`, from the caller of a function whose parameter it is. `site` tells arrays of different
-/// declarations apart.
-void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int dims, const int64_t* extents,
-                     const xacc_template* t, const xacc_align* align, enum xacc_storage storage, void* given,
+/// declarations apart; `type` is a xacc_type.
+void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
+                     const int64_t* extents, const xacc_template* t, const xacc_align* align,
+                     enum xacc_storage storage, void* given,
                      const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
@@ -150,7 +155,9 @@ enum xacc_type {
   XACC_UINT16,
   XACC_UINT32,
   XACC_UINT64,
-  XACC_OTHER
+  XACC_OTHER,  ///< of what comes from here on nothing is reduced
+  XACC_COMPLEX_FLOAT,
+  XACC_COMPLEX_DOUBLE
 };
 enum xacc_operation {
   XACC_SUM,
