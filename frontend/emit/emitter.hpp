@@ -56,6 +56,12 @@ class Emitter {
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
 
+  // devices.cpp: which of a node's. Throw Fault where there are none of that name.
+  void find_devices(const Name& name) const;
+  Declared declare(const DevicesDirective& d, const Directive& directive) const;
+  std::string on_device(const AccDirective& acc, const Directive& directive) const;
+  std::string device_check(const Ref& ref, const Directive& directive) const;
+
   // communicate.cpp: what ranks do together. Each returns statements.
   std::string communicate(const Directive& directive, const Scope& scope);
   std::string communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope);

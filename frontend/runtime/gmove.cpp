@@ -3,6 +3,8 @@
 // transposed, what comes waits in memory of the chain's until everything has been read.
 #include "runtime/gmove.hpp"
 
+#include "runtime/checks.hpp"
+
 #include <algorithm>
 
 namespace tca::xacc {
@@ -198,6 +200,11 @@ void move(const Side& to, const Side& from) {
 
 using namespace tca::xacc;
 
-void xacc_gmove(const xacc_section* to, const xacc_section* from, int, const xacc_place* at) {
-  guarded(at, [&] { move(Side(*to), Side(*from)); });
+void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at) {
+  guarded(at, [&] {
+    Checks* const checks = Runtime::get().checks();
+    if (checks) checks->moved(*from, XACC_READ, flags & XACC_DEVICE, *at);
+    move(Side(*to), Side(*from));
+    if (checks) checks->moved(*to, XACC_WRITE, flags & XACC_DEVICE, *at);
+  });
 }

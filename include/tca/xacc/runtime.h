@@ -251,6 +251,11 @@ typedef struct xacc_launch {
   int64_t queue;
   const xacc_place* at;
 } xacc_launch;
+/// Devices of every node: `count` from number `base` on; -1: all.
+void xacc_devices(const char* name, int64_t base, int64_t count, const xacc_place* at);
+void xacc_on_device(const char* name, int64_t number, const xacc_place* at);
+/// Waits for all that the rank's device has to do.
+void xacc_barrier_device(const xacc_place* at);
 /// Has rank 0 print the puts of each exchange when it is set up.
 void xacc_explain(void);
 /// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
