@@ -60,14 +60,20 @@ int main(int argc, char** argv) {
 
   std::vector<double> by_directive, by_itself, ratios;
   for (int turn = 0; turn < turns; ++turn) {
-    const auto directive = [&] { by_directive.push_back(microseconds(steps, [&] { xacc_reflect_do(&a, 0, -1, &here); })); };
+    const auto directive = [&] {
+      by_directive.push_back(microseconds(steps, [&] { xacc_reflect_do(&a, 0, -1, &here); }));
+    };
     const auto itself = [&] { by_itself.push_back(microseconds(steps, [&] { halo.run(); })); };
-    if (turn % 2 == 0) directive(), itself();
-    else itself(), directive();
+    if (turn % 2 == 0)
+      directive(), itself();
+    else
+      itself(), directive();
     ratios.push_back(by_directive.back() / by_itself.back());
   }
   if (world.rank() == 0)
-    fmt::print("{} ranks, {} bytes from one: reflect_do {:.3f} us, the halo's run {:.3f} us; ratio {:.3f} (median of {} turns)\n",
-               world.size(), halo.bytes(), median(by_directive), median(by_itself), median(ratios), turns);
+    fmt::print(
+        "{} ranks, {} bytes from one: reflect_do {:.3f} us, the halo's run {:.3f} us; ratio {:.3f} (median "
+        "of {} turns)\n",
+        world.size(), halo.bytes(), median(by_directive), median(by_itself), median(ratios), turns);
   return 0;
 }

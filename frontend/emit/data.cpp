@@ -64,8 +64,9 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
   const std::string items = data_items(acc, scope, &count);
   if (count == 0) return "{" + on_device(acc, directive);
   const std::string name = unique("data");
-  return "{" + on_device(acc, directive) + " xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" +
-         items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+  return "{" + on_device(acc, directive) + " xacc_data " + name +
+         " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " +
+         std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
 }
 
 // What is declared stays on the device as long as its function, or the program.

@@ -24,8 +24,9 @@ void Emitter::find_devices(const Name& name) const {
     if (d->name.text == name.text) return;
     known += (known.empty() ? "" : ", ") + d->name.text;
   }
-  throw Fault{name.place, "there are no devices `" + name.text + "`",
-              known.empty() ? "declare them: #pragma acc devices " + name.text + "[*]" : "there are " + known};
+  throw Fault{
+      name.place, "there are no devices `" + name.text + "`",
+      known.empty() ? "declare them: #pragma acc devices " + name.text + "[*]" : "there are " + known};
 }
 
 Emitter::Declared Emitter::declare(const DevicesDirective& d, const Directive& directive) const {
@@ -49,7 +50,8 @@ std::string Emitter::on_device(const AccDirective& acc, const Directive& directi
 
 std::string Emitter::device_check(const Ref& ref, const Directive& directive) const {
   find_devices(ref.name);
-  return " xacc_on_device(" + quoted(ref.name.text) + ", " + number_of(ref) + ", " + place_of(directive) + ");";
+  return " xacc_on_device(" + quoted(ref.name.text) + ", " + number_of(ref) + ", " + place_of(directive) +
+         ");";
 }
 
 }  // namespace tca::xacc

@@ -93,13 +93,15 @@ void Emitter::agree_with_definitions() {
 }
 
 std::string Emitter::start() const {
-  return std::string(choices_.check ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;" : "") + " xacc_start();" +
-         (choices_.explain ? " xacc_explain();" : "");
+  return std::string(
+             choices_.check
+                 ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;"
+                 : "") +
+         " xacc_start();" + (choices_.explain ? " xacc_explain();" : "");
 }
 
 void Emitter::function(const Function& function) {
-  if (function.symbol->name == "main")
-    edits_.insert(token(function.body->tokens.first).end, start());
+  if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
   for (const auto& child : function.body->children) statement(*child);
 }
 
@@ -115,9 +117,10 @@ void Emitter::sections_alone(const Statement& s) {
   const std::size_t name = s.tokens.first;
   const Place place = program_.place(name);
   if (program_.uses[name]->array)
-    throw Fault{place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
-                "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
-                "sections"};
+    throw Fault{
+        place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
+        "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
+        "sections"};
   assign_sections(s, place);
 }
 
@@ -153,8 +156,10 @@ void Emitter::constructs(const Statement& s) {
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
       } else if (acc && acc->name == "atomic") {
-        replace_pragma(pragma, choices_.check ? "" :
-                       "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
+        replace_pragma(pragma, choices_.check
+                                   ? ""
+                                   : "#pragma omp atomic" +
+                                         (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
       } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
         replace_pragma(pragma, "");
         array_assignment(s, directive);

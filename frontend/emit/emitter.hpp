@@ -119,9 +119,9 @@ class Emitter {
     bool down = false;
   };
   struct Clip {
-    std::string begin, end;           // what this rank has, in the loop variable's own numbers
-    std::string low = {}, high = {};  // how far the loop goes beyond its bounds
-    std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
+    std::string begin, end;                          // what this rank has, in the loop variable's own numbers
+    std::string low = {}, high = {};                 // how far the loop goes beyond its bounds
+    std::string next = {};                           // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
     std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);
@@ -211,11 +211,11 @@ class Emitter {
   std::string set_up_;       // what a program does before its main
   std::string data_set_up_;  // and behind that, when all memory is there
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
-  std::set<std::string> resident_;  // in the data regions around
+  std::set<std::string> resident_;     // in the data regions around
   std::set<const Symbol*> on_device_;  // that data clauses name, with -fcheck
-  int compute_depth_ = 0;           // compute regions around
-  bool inside_loop_ = false;        // whether a loop around is shared out among ranks
-  bool shared_out_ = false;         // whether a loop around is one of OpenMP's
+  int compute_depth_ = 0;              // compute regions around
+  bool inside_loop_ = false;           // whether a loop around is shared out among ranks
+  bool shared_out_ = false;            // whether a loop around is one of OpenMP's
   int next_ = 1;
 };
 

@@ -42,7 +42,8 @@ constexpr Grammar directives[] = {
     {"reduction", parse_reduction_directive,
      "xmp reduction (OP:VARIABLE, ...) [on NODES|TEMPLATE] [async(ID)] [acc]"},
     {"bcast", parse_bcast,
-     "xmp bcast (VARIABLE, ...) [from NODES|TEMPLATE] [from_device DEVICE] [on NODES|TEMPLATE] [async(ID)] [acc]"},
+     "xmp bcast (VARIABLE, ...) [from NODES|TEMPLATE] [from_device DEVICE] [on NODES|TEMPLATE] [async(ID)] "
+     "[acc]"},
     {"wait_async", parse_wait_async, "xmp wait_async (ID, ...) [on NODES|TEMPLATE]"},
     {"post", parse_post, "xmp post (NODES[...], TAG)"},
     {"wait", parse_wait, "xmp wait [(NODES[...] [, TAG])]"},

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 
 namespace tca::xacc {
 

@@ -3,9 +3,9 @@
 // transposed, what comes waits in memory of the chain's until everything has been read.
 #include "runtime/gmove.hpp"
 
-#include "runtime/checks.hpp"
-
 #include <algorithm>
+
+#include "runtime/check/checks.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -187,8 +187,7 @@ void move(const Side& to, const Side& from) {
     refuse("gmove: elements of " + std::to_string(to.section().element_bytes) + " and " +
            std::to_string(from.section().element_bytes) + " bytes, which are not converted");
   if (from.counts().empty() && !to.counts().empty()) return move_one(to, from);
-  if (to.counts() != from.counts())
-    refuse("gmove: the sides differ: " + to.shape() + " = " + from.shape());
+  if (to.counts() != from.counts()) refuse("gmove: the sides differ: " + to.shape() + " = " + from.shape());
   Runtime& runtime = Runtime::get();
   runtime.meet(runtime.executing_ranks());
   auto& slot = runtime.moves[key_of(to, from)];

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 #include "runtime/images.hpp"
 
 namespace tca::xacc {

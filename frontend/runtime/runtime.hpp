@@ -166,7 +166,7 @@ struct xacc_layout {
   xacc_storage kind;
   int type;  // a xacc_type
   tca::xacc::Storage* storage = nullptr;
-  std::map<int, tca::Halo*> reflected = {};  // by flags: what reflect_do runs
+  std::map<int, tca::Halo*> reflected = {};                      // by flags: what reflect_do runs
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
   bool orthogonal = false;

@@ -1,4 +1,4 @@
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -95,12 +95,14 @@ void Checks::updated(const xacc_item& item, const xacc_place& at) {
   copies->written[item.clause == XACC_UPDATE_HOST ? host : device] = text_of(at);
 }
 
-void Checks::refuse_old(const std::string& newer, int side, const std::string& variable, const std::string& what) {
+void Checks::refuse_old(const std::string& newer, int side, const std::string& variable,
+                        const std::string& what) {
   static constexpr const char* names[] = {"host", "device"};
   const std::string rank = "rank " + std::to_string(Runtime::get().world().rank());
   const std::string update = std::string("#pragma acc update ") + names[side] + "(" + variable + ")";
   if (side == device && newer.empty())
-    refuse(what + " has no value yet on the device of " + rank + ": bring it there by copyin, or by " + update);
+    refuse(what + " has no value yet on the device of " + rank + ": bring it there by copyin, or by " +
+           update);
   refuse(what + " is read on the " + names[side] + " of " + rank + ", and the " + names[1 - side] +
          " wrote it later (" + newer + "): put " + update + " in between");
 }
@@ -113,14 +115,15 @@ void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_plac
                whole ? at.directive : "element " + std::to_string(offset / bytes) + " of " + at.directive);
 }
 
-void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_place& at, const std::string& what) {
+void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_place& at,
+                    const std::string& what) {
   std::size_t offset = 0;
   Copies* copies = copies_at(memory, &offset);
   if (!copies) return memory;
   const int side = regions_ > 0 ? device : host;
   const std::size_t end = std::min(offset + bytes, copies->bytes);
   for (std::size_t i = offset; i < end; ++i) {
-    if ((access & XACC_READ) && (copies->stale[i] & bit(side))) 
+    if ((access & XACC_READ) && (copies->stale[i] & bit(side)))
       refuse_old(copies->written[1 - side], side, at.directive, what);
     if (access & XACC_WRITE) copies->stale[i] = bit(1 - side);
   }
@@ -160,9 +163,11 @@ void Checks::changed(void* memory, std::size_t bytes, bool on_device, const xacc
 void Checks::moved(const xacc_section& section, int access, bool on_device, const xacc_place& at) {
   const Side side(section);
   const int me = Runtime::get().world().rank(), regions = std::exchange(regions_, on_device ? 1 : 0);
-  Ghosts* const ghosts =
-      section.array && section.array->layout->storage ? section.array->layout->storage->ghosts.get() : nullptr;
-  const std::string what = "an element of " + (section.array ? section.array->layout->name : std::string("a section"));
+  Ghosts* const ghosts = section.array && section.array->layout->storage
+                             ? section.array->layout->storage->ghosts.get()
+                             : nullptr;
+  const std::string what =
+      "an element of " + (section.array ? section.array->layout->name : std::string("a section"));
   for (const Box& box : side.owned_by(me)) {
     if (volume(box) == 0) continue;
     const Steps steps = side.steps(box, me);
