@@ -28,6 +28,30 @@ std::string queue_of(const AccDirective& acc) {
   return async->arguments.empty() ? "XACC_NOVAL" : "(" + async->arguments[0].text + ")";
 }
 
+// Where a variable's memory is; the variable itself where a section begins further on. A pointer without a section
+// is to memory that is there already.
+std::string Emitter::data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts,
+                               const std::string& kind) const {
+  const std::string name = name_of(symbol);
+  std::string where = "(void*)&" + name + ", sizeof(" + name + ")";
+  if (symbol.array) {
+    where = symbol.array->c() + ".base, xacc_bytes(&" + symbol.array->c() + ")";
+  } else if (!subscripts.empty()) {  // from its first row on
+    const Subscript& s = subscripts[0];
+    const std::string base = s.base ? s.base.text : "0";
+    const std::string rows = s.kind == Subscript::Kind::index ? "1"
+                             : s.extent                       ? s.extent.text
+                                        : "sizeof(" + name + ") / sizeof(" + name + "[0])";
+    where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0]), (void*)" + name;
+  } else if (symbol.kind == Symbol::Kind::parameter && !symbol.dims.empty() && !symbol.dims[0].empty()) {
+    where = "(void*)" + name + ", (" + text_of(symbol.dims[0]) + ") * sizeof(" + name + "[0])";
+  } else if (symbol.kind == Symbol::Kind::parameter ? !symbol.dims.empty() || symbol.pointers > 0
+                                                    : symbol.dims.empty() && symbol.pointers > 0) {
+    where = "(void*)" + name + ", 0";
+  }
+  return "{" + quoted(symbol.name) + ", " + kind + ", " + where + "}";
+}
+
 std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int* count) {
   std::string list;
   for (const AccClause& clause : acc.clauses) {
@@ -36,23 +60,9 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
     for (const Ref& ref : clause.variables) {
       const Symbol* symbol = scope.find(ref.name.text);
       if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
-      const std::string name = name_of(*symbol);
-      std::string where = "(void*)&" + name + ", sizeof(" + name + ")";
-      if (symbol->array) {
-        where = symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")";
-      } else if (!ref.subscripts.empty()) {  // a section: from its first row on
-        const Subscript& s = ref.subscripts[0];
-        const std::string base = s.base ? s.base.text : "0";
-        const std::string rows = s.kind == Subscript::Kind::index ? "1"
-                                 : s.extent                       ? s.extent.text
-                                            : "sizeof(" + name + ") / sizeof(" + name + "[0])";
-        where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0])";
-      } else if (symbol->kind == Symbol::Kind::parameter && !symbol->dims.empty()) {
-        where = "(void*)" + name + ", 1";
-      }
       list += (*count)++ ? ", " : "";
-      list += "{" + quoted(ref.name.text) + ", " + kind + ", " + where + "}";
-      if (symbol->dims.empty() && !symbol->array) resident_.insert(ref.name.text);
+      list += data_item(*symbol, ref.subscripts, kind);
+      if (symbol->dims.empty() && !symbol->array && symbol->pointers == 0) resident_.insert(ref.name.text);
     }
   }
   return "(const xacc_item[]){" + list + "}";

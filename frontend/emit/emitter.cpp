@@ -65,12 +65,18 @@ Translated Emitter::run() {
   if (choices_.check) find_device_variables();
   rewrite_coarrays();
   guarded([&] { rewrite_names(); });
-  return {edits_.apply() + set_up_at_start(), std::move(warnings_)};
+  Translated translated = finish_kernels();
+  translated.text += set_up_at_start();
+  translated.warnings = std::move(warnings_);
+  return translated;
 }
 
 std::string Emitter::set_up_at_start() const {
-  if (set_up_.empty() && data_set_up_.empty()) return "";
-  return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
+  std::string text;
+  if (!kernels_.empty())
+    text = "\n# 1 \"<compute regions>\"\n__attribute__((constructor)) static void xacc_register_gpu(void) { xacc_use_gpu(); }\n";
+  if (set_up_.empty() && data_set_up_.empty()) return text;
+  return text + "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
          data_set_up_ +
          "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { "
          "xacc_register(xacc_set_up); }\n";
@@ -170,7 +176,7 @@ void Emitter::constructs(const Statement& s) {
     });
   }
   if (!loop_pragmas.empty())
-    guarded([&] { loops(s, loop_pragmas); });
+    guarded([&] { becomes_kernel(loop_pragmas) ? region(s, loop_pragmas) : loops(s, loop_pragmas); });
   else if (!replaced)
     for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, closing);

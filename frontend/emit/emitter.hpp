@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emit/edits.hpp"
+#include "emit/kernel.hpp"
 #include "emit/translate.hpp"
 
 namespace tca::xacc {
@@ -14,7 +15,8 @@ class Emitter {
  public:
   Emitter(const std::string& text, const Program& program, const Objects& objects, const Choices& choices,
           std::vector<Fault>& faults)
-      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text) {}
+      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text), launches_(text),
+        surroundings_(program, text) {}
 
   Translated run();
 
@@ -145,7 +147,44 @@ class Emitter {
   std::string private_scalars(const Statement& statement, const AccDirective& acc) const;
   bool is_innermost(const Statement& loop, int levels) const;
 
+  // kernel.cpp: compute regions for GPUs.
+  struct Region {
+    const AccDirective* acc = nullptr;
+    const Directive* directive = nullptr;
+    std::map<std::string, Clip> clips = {};
+    std::vector<const AccDirective*> loops = {};  // what is said of the loops, the region's directive included
+    std::set<std::string> named = {};             // in its clauses
+    std::string open = {};                        // declares what this rank has, where the directives do not
+  };
+  bool becomes_kernel(const std::vector<int>& pragmas) const;
+  void region(const Statement& statement, const std::vector<int>& pragmas);
+  void kernels_of_block(const Statement& block, const Region& region);
+  std::vector<const Statement*> shared_loops(const Statement& s, std::vector<const AccDirective*>& said) const;
+  bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
+  void make_kernel(const Statement& s, Region& region, bool shared);
+  void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region, Kernel& k);
+  void count_locally(const Statement& s, const Region& region);
+  std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
+  bool is_index(const Statement& region, const Symbol& symbol) const;
+  std::string waits_of(const AccDirective& acc, const Directive& directive) const;
+
+  // kernel_values.cpp: what kernels see of variables.
+  void capture(Kernel& k, const Statement& s, const Region& region);
+  void capture(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  void capture_scalar(Kernel& k, const Symbol& symbol, const Region& region);
+  void capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  void bring(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  static void add_value(Kernel& k, const std::string& parameter, const std::string& value);
+  std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
+  bool is_pointer_to_rows(const Symbol& symbol) const;
+
+  // kernel_text.cpp
+  std::string kernel_text(Kernel& k);
+  std::string launch_text(const Kernel& k);
+  Translated finish_kernels();
+
   // data.cpp: data regions and updates.
+  std::string data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts, const std::string& kind) const;
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
@@ -208,6 +247,11 @@ class Emitter {
   std::vector<Fault> warnings_;
   std::string_view text_;
   Edits edits_;
+  Edits launches_;  // of the host's text alone
+  std::deque<Kernel> kernels_;
+  KernelSurroundings surroundings_;
+  bool in_kernel_ = false;
+  std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;       // what a program does before its main
   std::string data_set_up_;  // and behind that, when all memory is there
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;

@@ -47,7 +47,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
       closing = (region ? " }" : "") + closing;
       compute = compute || region;
       const bool with_loop = acc->name.find("loop") != acc->name.npos;
-      if (with_loop) openmp_line = openmp(s, *acc);
+      if (with_loop && !in_kernel_) openmp_line = openmp(s, *acc);
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }

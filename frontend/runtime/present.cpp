@@ -21,6 +21,8 @@ Mapping* Present::find(const void* address) {
   const auto* at = static_cast<const std::byte*>(address);
   for (Mapping& m : mappings_)
     if (at == m.host || (at > m.host && at < m.host + m.bytes)) return &m;
+  for (Mapping& m : mappings_)
+    if (m.variable == address) return &m;
   return nullptr;
 }
 
@@ -52,8 +54,11 @@ void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place&
       refuse(std::string(item.name) + " is only partly on the device, where " + m.name + " (" + m.where +
              ") is: bring the larger one first");
   Mapping mapping{item.name, host, item.bytes, std::string(at.file) + ":" + std::to_string(at.line),
-                  1,         host, false};
+                  1,         host, item.variable, false};
   if (device_.is_separate()) {
+    if (item.bytes == 0)
+      refuse(std::string(item.name) + " is a pointer to memory that is not on the device, and nothing says how long it is: name it as " +
+             item.name + "[0:n]; " + known());
     Storage* storage = Runtime::get().storage_at(host);
     mapping.own = !storage;
     mapping.device =

@@ -15,7 +15,8 @@ struct Mapping {
   std::string where;  // file:line of the directive that brought it
   int count;          // of the regions and `enter data` that it is in
   std::byte* device;
-  bool own;  // whether the memory was allocated for it; a distributed array has a window there
+  const void* variable;  // whose section this is
+  bool own;              // whether the memory was allocated for it; a distributed array has a window there
 };
 
 class Present {

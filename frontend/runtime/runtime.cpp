@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "runtime/check/checks.hpp"
@@ -21,6 +22,22 @@ std::unique_ptr<Runtime>& instance() {
 std::vector<void (*)()>& set_ups() {
   static std::vector<void (*)()> all;
   return all;
+}
+
+bool& uses_gpu() {
+  static bool uses = false;
+  return uses;
+}
+
+// Regions were translated for GPUs, so windows are there.
+WorldOptions options_on_gpus() {
+  WorldOptions options;
+  const char* fabric = std::getenv("OPENTCA_FABRIC");
+  if (!fabric || !*fabric) options.fabric = "cuda";
+  else if (!std::strstr(fabric, "cuda"))
+    refuse("the program's compute regions were translated for GPUs (--acc cuda), and OPENTCA_FABRIC is " + std::string(fabric) +
+           ": choose cuda or cuda+mpi, or translate it with --acc cpu");
+  return options;
 }
 
 [[noreturn]] void end_with(const xacc_place* at, const char* message, int code) {
@@ -45,6 +62,12 @@ void end_in(const xacc_place* at) {
   }
 }
 
+#ifndef OPENTCA_XACC_CUDA
+std::unique_ptr<Device> make_cuda_device() {
+  refuse("the program's compute regions were translated for GPUs, and this OpenTCA was built without CUDA");
+}
+#endif
+
 void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
 Runtime& Runtime::get() {
@@ -59,7 +82,10 @@ bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
-  instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
+  if (uses_gpu())
+    instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+  else
+    instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
@@ -150,5 +176,7 @@ void xacc_end_of_main(const int*) {
 }
 
 void xacc_explain(void) { Runtime::get().explain = true; }
+
+void xacc_use_gpu(void) { tca::xacc::uses_gpu() = true; }
 
 void xacc_register(void (*set_up)(void)) { tca::xacc::set_ups().push_back(set_up); }
