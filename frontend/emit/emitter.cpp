@@ -70,7 +70,7 @@ Translated Emitter::run() {
 std::string Emitter::set_up_at_start() const {
   if (set_up_.empty() && data_set_up_.empty()) return "";
   return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
-         data_set_up_ +
+         share_set_up_ + data_set_up_ +
          "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { "
          "xacc_register(xacc_set_up); }\n";
 }
@@ -129,6 +129,7 @@ void Emitter::standalone(const Statement& s) {
 void Emitter::constructs(const Statement& s) {
   std::vector<int> loop_pragmas;
   std::set<std::string> resident = resident_;
+  const int task_depth = task_depth_;
   bool replaced = false;
   std::string closing;
   for (const int pragma : s.constructs) {
@@ -138,6 +139,7 @@ void Emitter::constructs(const Statement& s) {
       if (const auto* t = std::get_if<TaskDirective>(&directive.body)) {
         replace_pragma(pragma, task_open(*t, directive, *s.scope));
         closing += " }";
+        ++task_depth_;
       } else if (const auto* g = std::get_if<GmoveDirective>(&directive.body)) {
         replace_pragma(pragma, "");
         gmove(s, *g, directive);
@@ -165,6 +167,7 @@ void Emitter::constructs(const Statement& s) {
     for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, closing);
   resident_ = std::move(resident);
+  task_depth_ = task_depth;
 }
 
 Translated translate(const std::string& text, const Program& program, const Objects& objects,
