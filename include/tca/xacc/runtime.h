@@ -112,7 +112,11 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 /// declarations apart; `type` is a xacc_type.
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
                      const int64_t* extents, const xacc_template* t, const xacc_align* align,
-                     enum xacc_storage storage, void* given, const xacc_place* at);
+                     enum xacc_storage storage, void* given,
+                     const xacc_place* at);
+/// Lets other ranks reach an array while this one does something else. All ranks call it, for an array that stays as long
+/// as the program.
+void xacc_array_share(xacc_array* a, const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
 /// What the program's `free` is: memory of xmp_malloc goes back to the runtime, any other to the C library.
@@ -137,7 +141,7 @@ xacc_task xacc_task_enter(xacc_on on, const xacc_place* at);
 void xacc_task_leave(xacc_task* task);
 
 /// Bits of `flags`.
-enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2 };
+enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2, XACC_IN = 4, XACC_OUT = 8 };
 /// `widths` has low, high and periodic of each dimension; NULL is the whole shadow. `async` is -1, or what
 /// wait_async names.
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
