@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -70,10 +72,11 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
 std::string Emitter::data_open(const AccDirective& acc, const Directive& directive, const Scope& scope) {
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
-  if (count == 0) return "{";
+  if (count == 0) return "{" + on_device(acc, directive);
   const std::string name = unique("data");
-  return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" +
-         items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+  return "{" + on_device(acc, directive) + " xacc_data " + name +
+         " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " +
+         std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
 }
 
 // What is declared stays on the device as long as its function, or the program.
@@ -91,17 +94,20 @@ std::string Emitter::declare_data(const AccDirective& acc, const Directive& dire
 }
 
 std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope) {
-  if (acc.name == "declare") return declare_data(acc, directive, scope);
+  std::string begin = on_device(acc, directive);
+  if (scope.is_file) data_set_up_ += std::exchange(begin, "");
+  if (acc.name == "declare") return begin + declare_data(acc, directive, scope);
+  if (acc.name == "barrier_device") return begin + " xacc_barrier_device(" + place_of(directive) + ");";
   const char* call = acc.name == "enter data"  ? "xacc_enter_data("
                      : acc.name == "exit data" ? "xacc_exit_data("
                      : acc.name == "update"    ? "xacc_update("
                                                : nullptr;
-  if (!call) return ";";  // wait, cache, routine: nothing to do where the device is the host
+  if (!call) return begin + ";";  // wait, cache, routine: nothing to do where the device is the host
   std::set<std::string> resident = resident_;
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   resident_ = std::move(resident);
-  return count ? call + items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " +
+  return count ? begin + call + items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " +
                      place_of(directive) + ");"
                : ";";
 }

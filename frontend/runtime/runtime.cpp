@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/check/checks.hpp"
 #include "runtime/images.hpp"
 
 namespace tca::xacc {
@@ -51,9 +52,9 @@ WorldOptions options_on_gpus() {
 
 }  // namespace
 
-void guarded(const xacc_place* at, const std::function<void()>& body) {
+void end_in(const xacc_place* at) {
   try {
-    body();
+    throw;
   } catch (const Error& error) {
     end_with(at, error.what(), error.exit_code());
   } catch (const std::exception& error) {
@@ -84,12 +85,13 @@ void Runtime::start() {
   if (uses_gpu())
     instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
   else
-    instance() = std::make_unique<Runtime>(World::init(), make_host_device());
+    instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
   });
   for (const auto set_up : set_ups()) set_up();
+  instance()->setting_up_ = false;
 }
 
 Runtime::Runtime(World world, std::unique_ptr<Device> device)
@@ -97,6 +99,7 @@ Runtime::Runtime(World world, std::unique_ptr<Device> device)
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
+  if (is_checked_) checks_ = std::make_unique<Checks>();
 }
 
 Runtime::~Runtime() = default;
@@ -106,8 +109,10 @@ Images& Runtime::images() {
   return *images_;
 }
 
+bool Runtime::has_coarrays() const { return images_ && images_->has_coarrays(); }
+
 void Runtime::meet(const std::vector<int>& ranks) {
-  if (images_ && images_->has_coarrays()) images_->meet(ranks);
+  if (has_coarrays()) images_->meet(ranks);
 }
 
 Group& Runtime::executing() { return group(stack_.back()); }
@@ -159,6 +164,15 @@ using tca::xacc::Runtime;
 
 void xacc_start(void) {
   guarded(nullptr, [] { Runtime::start(); });
+}
+
+void xacc_checked(void) { Runtime::check(); }
+
+void xacc_end_of_main(const int*) {
+  static const xacc_place end{"", 0, "the end of main"};
+  guarded(&end, [] {
+    if (auto* checks = Runtime::get().checks()) checks->compare_all(end);
+  });
 }
 
 void xacc_explain(void) { Runtime::get().explain = true; }
