@@ -87,8 +87,11 @@ struct Times {
 void print(std::vector<Times>& all, bool as_json) {
   nlohmann::json lines = nlohmann::json::array();
   for (Times& times : all) {
-    lines.push_back(
-        {{"call", times.call}, {"start", times.start}, {"bytes", times.bytes}, {"way", ""}, {"us", times.us}});
+    lines.push_back({{"call", times.call},
+                     {"start", times.start},
+                     {"bytes", times.bytes},
+                     {"way", ""},
+                     {"us", times.us}});
     std::ranges::sort(times.us);
     if (!as_json)
       fmt::print("{:5} c++ {:6} {:9.3f} us, least {:9.3f}\n", times.call, times.start,
@@ -111,7 +114,8 @@ int measure(bool as_json) {
   halo.expect(other).commit();
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  std::vector<Times> all{{"step", "host", 8}, {"step", "graph", 8}, {"halo", "host", 8192}, {"halo", "graph", 8192}};
+  std::vector<Times> all{
+      {"step", "host", 8}, {"step", "graph", 8}, {"halo", "host", 8192}, {"halo", "graph", 8192}};
   {
     Steps of_small(world, small, stream), of_halo(world, halo, stream);
     for (int i = -1; i < batches; ++i) {

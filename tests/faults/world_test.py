@@ -11,7 +11,7 @@ import time
 import unittest
 
 from commands import wait_until
-from world import ALLOWED, CUDA, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
+from world import ALLOWED, CUDA, DEVICE_FAILED, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
 
 
 FLUX = {"FLUX_JOB_ID": f"f{os.getpid()}", "FLUX_JOB_NNODES": "1"}
@@ -271,7 +271,7 @@ class Environment(WorldTest):
             subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", driver], input=source, text=True, check=True)
             self.refused(
                 "this machine's NVIDIA driver is for CUDA 10.2, and this OpenTCA was built with CUDA 1[2-9].[0-9]; update the driver",
-                8, OPENTCA_FABRIC="cuda", LD_LIBRARY_PATH=folder,
+                DEVICE_FAILED, OPENTCA_FABRIC="cuda", LD_LIBRARY_PATH=folder,
             )  # fmt: skip
 
     @unittest.skipUnless(CUDA, "this OpenTCA was built without CUDA")

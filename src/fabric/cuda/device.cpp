@@ -15,10 +15,11 @@ std::string cuda_release(int version) { return fmt::format("{}.{}", version / 10
 void require_driver_for(int runtime) {
   int driver = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0 || driver >= runtime) return;
-  base::fail(Errc::device_failed,
-             "this machine's NVIDIA driver is for CUDA {}, and this OpenTCA was built with CUDA {}; update the "
-             "driver, or build OpenTCA with a CUDA that the driver knows",
-             cuda_release(driver), cuda_release(runtime));
+  base::fail(
+      Errc::device_failed,
+      "this machine's NVIDIA driver is for CUDA {}, and this OpenTCA was built with CUDA {}; update the "
+      "driver, or build OpenTCA with a CUDA that the driver knows",
+      cuda_release(driver), cuda_release(runtime));
 }
 
 int count_devices() {

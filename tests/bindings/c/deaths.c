@@ -165,6 +165,7 @@ static int survives(int by) {
 int test_deaths(way how) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
-  return survives(0) && survives(SIGKILL) && survives(SIGINT) && rank_is_taken() && run_ranks(how, 2, is_late, ends) &&
-         run_ranks(how, 2, hears_an_interrupt, ends) && run_ranks(how, 2, has_a_child, NULL);
+  return survives(0) && survives(SIGKILL) && survives(SIGINT) && rank_is_taken() &&
+         run_ranks(how, 2, is_late, ends) && run_ranks(how, 2, hears_an_interrupt, ends) &&
+         run_ranks(how, 2, has_a_child, NULL);
 }
