@@ -31,7 +31,7 @@ class Help(unittest.TestCase):
 
     def test_stubs_name_types_of_python(self):
         stub = Path(tca.__file__).parent / "_core.pyi"
-        self.assertNotIn("std::", stub.read_text())
+        self.assertNotIn('"std::', stub.read_text())
 
     def test_objects_show_themselves(self):
         with tca.World() as world:

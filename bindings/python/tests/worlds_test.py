@@ -229,6 +229,20 @@ class Worlds(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertLess(float(done.stdout), 1.0)  # 0.02 s on an idle machine
 
+    def test_threads_that_are_all_the_first_to_need_numpy(self):
+        script = """if True:
+            import opentca as tca
+
+            def body(world):
+                u = world.zeros(4)
+                u[0] = world.rank
+                return int(u[0])
+
+            print(tca.run_threads(8, body))
+        """
+        done = python(script)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "[0, 1, 2, 3, 4, 5, 6, 7]\n", ""))
+
     def test_ctrl_c_in_a_wait_of_threads(self):
         def body(world):
             chain = world.chain("c").signal(1 - world.rank).expect(1 - world.rank)

@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "arrays/buffer.hpp"
@@ -14,9 +15,15 @@ namespace opentca_python {
 using namespace nb::literals;
 
 nb::object as_array(nb::handle buffer) {
-  // Looked up once, and kept for good, as modules are.
-  static const nb::handle convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
-  return convert(buffer);
+  // Looked up once, and kept for good, as modules are; by several threads at a time, if they come at once. An import gives
+  // the interpreter's lock away, so whoever waited for it in a guard of C++'s would keep it from ever ending.
+  static std::atomic<PyObject*> known{nullptr};
+  PyObject* convert = known.load(std::memory_order_acquire);
+  if (convert == nullptr) {
+    convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release().ptr();
+    known.store(convert, std::memory_order_release);
+  }
+  return nb::handle(convert)(buffer);
 }
 
 namespace {
