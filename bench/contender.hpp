@@ -120,6 +120,7 @@ struct CollTask {
 // The factories are collective. Those for MPI need it to run (apps::MpiSession) while what they make lives,
 // and return null when this was built without it.
 std::unique_ptr<PingPong> chain_ping_pong(World& world, std::size_t bytes, const Way& way);
+std::unique_ptr<PingPong> post_ping_pong(World& world, std::size_t bytes, const Way& way);
 std::unique_ptr<PingPong> mpi_ping_pong(const World& world, std::size_t bytes);
 std::unique_ptr<PingPong> hand_ping_pong(World& world, std::size_t bytes);
 

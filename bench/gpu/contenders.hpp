@@ -128,12 +128,14 @@ struct Way {
   bool guarded = true;
   Grid grid;
   std::string fabric = "cuda";
-  bool counted =
-      false;  // the same bytes as a counted put; such a contender stands beside the others as a peer
+  // The same bytes as a counted put, or as a post; such a contender stands beside the others as a peer.
+  bool counted = false, posted = false;
 };
 
 // The factories are collective.
 std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const Way& way);
+// Streams and graphs start posts, kernels do not.
+std::unique_ptr<Contender> post_ping_pong(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_put(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way& way);
 std::unique_ptr<Contender> team_sums(World& world, std::size_t count, const Way& way);

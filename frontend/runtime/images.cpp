@@ -53,10 +53,10 @@ int Images::rank_of(std::int64_t image) {
 void Images::make(void** memory, const char* name, std::size_t bytes) {
   if (*memory) return;
   if (!requests_) {
-    requests_.emplace(world_, static_cast<std::int64_t>(sizeof(Request)) * world_.size());
+    requests_ = Region::on_host(world_, static_cast<std::int64_t>(sizeof(Request)) * world_.size());
     request_tokens_ = world_.all_gather(requests_->token());
   }
-  Region region(world_, static_cast<std::int64_t>(bytes));
+  Region region = Region::on_host(world_, static_cast<std::int64_t>(bytes));
   *memory = region.data();
   std::vector<RegionToken> tokens = world_.all_gather(region.token());
   coarrays_.push_back({name, std::move(region), std::move(tokens)});

@@ -16,9 +16,13 @@
 /// sure that the target is not reading then. Posts of one rank to another land, and raise their notices, in
 /// the order in which they were started; with chains they have no order.
 ///
-/// Memory is host memory. Posts are carried by shm, mpi, shm+mpi and sim, not yet on GPUs. They belong to a
-/// world, not to its groups. All else throws Error{invalid_argument}, which names the fabric and what can be
-/// done instead.
+/// Posts are carried by shm, mpi, shm+mpi, sim and cuda. On cuda regions are memory of the GPU, unless they are made in
+/// host memory, and posts and waits may be ordered on streams:
+///
+///     post.start(stream);                              notices.wait({source, slot, tag}, stream);
+///
+/// Posts belong to a world, not to its groups. All else throws Error{invalid_argument}, which names the fabric and what
+/// can be done instead.
 #pragma once
 
 #include <array>
@@ -28,12 +32,14 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "tca/detail/api.hpp"
 #include "tca/detail/moved.hpp"
 #include "tca/layout.hpp"
+#include "tca/stream.hpp"
 #include "tca/types.hpp"
 #include "tca/window.hpp"
 
@@ -72,9 +78,13 @@ static_assert(sizeof(RegionToken) == RegionToken::size && Element<RegionToken>);
 /// Memory of this rank that others may post into, from here until the object goes.
 class TCA_API Region {
  public:
-  /// Makes a region of `bytes` zeroed bytes, which begin at a cache line. Throws Error{invalid_argument} for
-  /// a number of bytes that cannot be, and where the world carries no posts, and Error{out_of_memory}.
+  /// Makes a region of `bytes` zeroed bytes, which begin at a cache line: memory of the GPU in a world on GPUs, and host
+  /// memory elsewhere. Throws Error{invalid_argument} for a number of bytes that cannot be, and where the world carries
+  /// no posts, and Error{out_of_memory}.
   Region(World& world, Count bytes);
+
+  /// The same in host memory, which kernels reach, too, in a world on GPUs.
+  [[nodiscard]] static Region on_host(World& world, Count bytes);
 
   /// Makes a region of memory that the program has. It stays where it is until the object goes.
   ///
@@ -82,11 +92,20 @@ class TCA_API Region {
   /// that: where processes of a user may not trace each other (Yama's ptrace_scope, seccomp, containers), the
   /// first put with such a token throws Error{invalid_argument}. The library does not loosen this by itself;
   /// see docs/guide.md.
+  ///
+  /// On cuda it is memory of this rank's GPU (cudaMalloc's, a window's), or pinned host memory: of a window in host
+  /// memory, or, where ranks are threads, of any kind. Memory that others could not reach throws
+  /// Error{invalid_argument}. A post into it takes some 1 us more than into a region with memory of its own.
   Region(World& world, void* memory, Count bytes);
 
-  std::byte* data() const;
+  std::byte* data() const;  ///< an address of the GPU where that has the memory
   std::size_t size() const;  ///< in bytes
   RegionToken token() const;
+
+  /// Copy between host memory and as many bytes of the region, from byte `at` on. The copy is complete when they return.
+  /// Throw Error{invalid_argument} outside the region.
+  void read(Count at, std::span<std::byte> into) const;
+  void write(Count at, std::span<const std::byte> from) const;
 
   Region(Region&&) noexcept;
   Region& operator=(Region&&) noexcept;
@@ -95,6 +114,7 @@ class TCA_API Region {
   ~Region();
 
  private:
+  explicit Region(std::unique_ptr<core::RegionState> state);
   core::RegionState& state() const { return core::present(state_, "region"); }
 
   std::unique_ptr<core::RegionState> state_;
@@ -113,8 +133,8 @@ class TCA_API Post {
   explicit Post(World& world, std::string name = {});
 
   /// Adds a put of elements of `from` to the region of a token, `at` elements of the same type behind its
-  /// beginning. The source, any host memory of this rank, is read at every start and stays until the post
-  /// goes or is cleared. The layouts are as for Chain::put. Attaches to the region if this rank has not done
+  /// beginning. The source, any host memory of this rank or, on cuda, memory of its GPU, is read at every start and stays
+  /// until the post goes or is cleared. The layouts are as for Chain::put. Attaches to the region if this rank has not done
   /// so yet, which may take some 10 us. Throws:
   ///   - Error{incompatible} for bytes that are no token, or one of another version, another job or another
   ///     user.
@@ -146,9 +166,16 @@ class TCA_API Post {
   /// Starts the post: the bytes are sent as they are now. Does not block. Throws Error{invalid_argument}
   /// where a region is gone and while the post is under way, and Error{refused} where the target still has
   /// notices of `notice_tags` other tags in a slot, for which it has not waited. Nothing has then been stored
-  /// by the fabric that found out. Where only the target can find out, on mpi, the next call of this post
-  /// throws it, and `flush` at the latest.
+  /// by the fabric that found out. Where only the target can find out, on mpi, or a kernel, on cuda, the next call of
+  /// this post throws it, and `flush` at the latest.
   void start();
+
+  /// Starts the post, on cuda, when all work before on the stream is done. What comes behind it on the stream finds all
+  /// in place, and may overwrite the sources; `wait` and `flush` do not wait for it. It may be captured into a graph, which
+  /// the post outlives, unchanged. Throws Error{invalid_argument} besides where a source is ordinary host memory and on
+  /// other fabrics. What goes wrong later is thrown by World::check and the next call of this post. Only what the streams
+  /// order has an order.
+  void start(Stream stream);
 
   /// Returns whether all sources may be overwritten, and the post started again. `wait` waits for that. A
   /// target that does nothing holds up neither, unless more than 4 MiB are on their way to it. Throws what
@@ -200,6 +227,11 @@ class TCA_API Notices {
   /// Waits for a notice. Throws Error{timed_out} or Error{rank_lost}, whose message names the source, and
   /// Error{invalid_argument} for a source or a slot that there is not.
   void wait(const Notice& notice);
+  /// Lets the stream wait for a notice, on cuda, and consume it; a graph may repeat that. Each call is for one. The host
+  /// does not wait: World::check throws Error{timed_out} or Error{rank_lost} later. What waits for notices of one source
+  /// and slot does so one after the other: on one stream, or on the host once the stream is through. Throws
+  /// Error{invalid_argument} on other fabrics.
+  void wait(const Notice& notice, Stream stream);
   /// Waits for at most `duration`, and returns whether the notice has come. `already` is how long the program has
   /// waited for it in earlier calls, which the time limit covers as well: for one long wait in slices, between
   /// which the program attends to other things.

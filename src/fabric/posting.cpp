@@ -28,6 +28,11 @@ void fail_foreign() {
       "one");
 }
 
+void fail_without_streams() {
+  base::fail(Errc::invalid_argument,
+             "streams order posts and notices on the fabric cuda; without a stream the host does so on every fabric");
+}
+
 std::uint64_t random_job() {
   std::random_device random;
   return (std::uint64_t{random()} << 32 | random()) | 1;

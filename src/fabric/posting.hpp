@@ -7,11 +7,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/layout/shape.hpp"
+#include "tca/stream.hpp"
 
 namespace tca::fabric {
 
@@ -27,12 +30,27 @@ struct RegionName {
 };
 static_assert(sizeof(RegionName) == 40);
 
+// What a rank asks for when it makes a region.
+struct RegionSpec {
+  std::size_t bytes = 0;
+  std::byte* existing = nullptr;  // the program's own memory; null: the fabric allocates, zeroed
+  bool on_host = false;           // in host memory, also where windows are an accelerator's
+};
+
 // A region of this rank's. It ends with the object, which then waits for those that are storing into it.
 class OwnRegion {
  public:
   virtual ~OwnRegion() = default;
   virtual std::byte* data() const = 0;
   virtual const RegionName& name() const = 0;
+
+  // As Memory::read and Memory::write; an accelerator's fabric overrides them.
+  virtual void read(std::uint64_t offset, std::span<std::byte> into) const {
+    std::memcpy(into.data(), data() + offset, into.size());
+  }
+  virtual void write(std::uint64_t offset, std::span<const std::byte> from) const {
+    std::memcpy(data() + offset, from.data(), from.size());
+  }
 };
 
 // A region of any rank, attached by this one.
@@ -42,6 +60,14 @@ class FarRegion {
   // Returns false once this rank knows that the region is gone.
   virtual bool is_live() const = 0;
 };
+
+// What posts of every fabric throw: Error{invalid_argument} for a region of `rank` that is gone,
+// Error{refused} for a slot of `rank` that is full, Error{incompatible} for a region of another world, and
+// Error{invalid_argument} where no accelerator orders posts.
+[[noreturn]] void fail_gone(int rank);
+[[noreturn]] void fail_full(int slot, int rank);
+[[noreturn]] void fail_foreign();
+[[noreturn]] void fail_without_streams();
 
 // A post. It may be added to while it is not under way.
 class PostProgram {
@@ -65,13 +91,11 @@ class PostProgram {
   virtual bool has_landed() = 0;
   // Returns the ranks for which these two wait.
   virtual std::vector<int> missing() const = 0;
-};
 
-// What posts of every fabric throw: Error{invalid_argument} for a region of `rank` that is gone,
-// Error{refused} for a slot of `rank` that is full, and Error{incompatible} for a region of another world.
-[[noreturn]] void fail_gone(int rank);
-[[noreturn]] void fail_full(int slot, int rank);
-[[noreturn]] void fail_foreign();
+  // A fabric overrides this where an accelerator orders posts: starts it when all work before on the stream is done.
+  // What that meets is thrown by the next call.
+  virtual void start_on(Stream) { fail_without_streams(); }
+};
 
 // Returns a number that nobody else has, for RegionName::job; never 0.
 std::uint64_t random_job();
@@ -80,8 +104,8 @@ class Poster {
  public:
   virtual ~Poster() = default;
 
-  // Makes a region of zeroed memory, or of what is `existing`. Throws Error{out_of_memory}.
-  virtual std::unique_ptr<OwnRegion> expose_alone(std::size_t bytes, std::byte* existing) = 0;
+  // Makes a region. Throws Error{out_of_memory}, and Error{invalid_argument} for memory that others cannot reach.
+  virtual std::unique_ptr<OwnRegion> expose_alone(const RegionSpec& spec) = 0;
 
   // Attaches to a region of `rank`, which the fabric reaches. Throws Error{incompatible} for a region of
   // another job, and Error{invalid_argument} for one that is gone or that the system does not let this rank
@@ -94,6 +118,10 @@ class Poster {
   // Everything that was posted before it is visible then.
   virtual bool take(int source, int slot, std::uint32_t tag) = 0;
   virtual std::optional<std::uint32_t> take_any(int source, int slot) = 0;
+
+  // A fabric overrides this where an accelerator orders posts: what comes behind it on the stream waits for a notice,
+  // which it consumes. Fabric::check throws where none has come.
+  virtual void take_on(int /*source*/, int /*slot*/, std::uint32_t /*tag*/, Stream) { fail_without_streams(); }
 };
 
 }  // namespace tca::fabric

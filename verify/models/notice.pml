@@ -3,9 +3,15 @@
  * the lane takes them one by one, and says in a word of its own how many. A slot has one lane here. The source gives it
  * another tag only when all are taken; until then its post is refused, and tried again. Each notice has a word of the
  * post in front of it. `arrive` is the lane, `ready` what is taken.
+ *
+ * With TWO_SIDES the source stores the lane twice, for streams and for the host of the owner, in any order. Each side
+ * counts what it takes by itself, and one side's lane may be behind what the other has taken.
  */
 #define ONE_WAY
 #define PLACES 4
+#ifdef TWO_SIDES
+#define CHAINS 2
+#endif
 #include "memory.pml"
 
 #define NOTICES 3
@@ -25,6 +31,8 @@
 
 #ifdef BREAK_NOT_TAKEN /* a lane gets another tag whether its notices are taken or not */
 #define MAY_CHANGE true
+#elif defined(TWO_SIDES)
+#define MAY_CHANGE (ready[0] + ready[1] == count)
 #else
 #define MAY_CHANGE (ready[0] == count)
 #endif
@@ -33,6 +41,11 @@ inline raise() {
 #ifdef BREAK_TAG_LATE
   forth[0]!ARRIVE,count;
   forth[0]!3,tag
+#elif defined(TWO_SIDES)
+  if
+  :: forth[0]!ARRIVE,(tag * 16 + count); forth[0]!ARRIVE + 1,(tag * 16 + count)
+  :: forth[0]!ARRIVE + 1,(tag * 16 + count); forth[0]!ARRIVE,(tag * 16 + count)
+  fi
 #else
   forth[0]!ARRIVE,(tag * 16 + count)
 #endif
@@ -59,6 +72,33 @@ inline source() {
   }
 }
 
+#ifdef BREAK_OTHER_SIDE /* a side knows only what it has taken itself */
+#define TAKEN by[side]
+#else
+#define TAKEN (by[0] + by[1])
+#endif
+#ifdef BREAK_BEHIND /* a lane that is behind differs from what is taken, too */
+#define HAS_NOTICES (arrive[side] % 16 != TAKEN)
+#else
+#define HAS_NOTICES (arrive[side] % 16 > TAKEN)
+#endif
+
+inline owner_of_two_sides() {
+  byte by[2], side;
+  for (n : 1 .. NOTICES) {
+    if
+    :: side = 0
+    :: side = 1
+    fi;
+    HAS_NOTICES;
+    assert(arrive[side] / 16 == TAG_OF(n));
+    assert(data[AT(0, n - 1)] == TAG(0, n));
+    by[side]++;
+    back[0]!READY + side,by[side]
+  }
+  (arrive[0] % 16 == NOTICES && arrive[1] % 16 == NOTICES)
+}
+
 inline owner() {
   byte taken, word;
   for (n : 1 .. NOTICES) {
@@ -81,6 +121,10 @@ proctype Rank(byte me) {
   byte n;
   if
   :: me == 0 -> source()
+#ifdef TWO_SIDES
+  :: else -> owner_of_two_sides()
+#else
   :: else -> owner()
+#endif
   fi
 }

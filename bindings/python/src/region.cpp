@@ -80,7 +80,7 @@ void make(RegionObject* self, const WorldObject& of, nb::object shape, nb::objec
   std::vector<std::int64_t> extents = extents_of(existing ? nb::object(memory.attr("shape")) : shape);
   const std::int64_t bytes = whole(extents).elements() * static_cast<std::int64_t>(element.bytes);
   tca::Region region = [&] {
-    if (!existing) return tca::Region(world, bytes);
+    if (!existing) return tca::Region::on_host(world, bytes);
     const Buffer buffer(memory, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
     if (!buffer.valid()) throw nb::python_error();
     return tca::Region(world, buffer->buf, bytes);

@@ -75,6 +75,29 @@ TCA_DEVICE Word load_acquire(const Word* from) {
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
   return value;
 }
+// The same for the words of 64 bits by which ranks post to each other.
+TCA_DEVICE void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+TCA_DEVICE std::uint64_t load_relaxed(const std::uint64_t* from) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+TCA_DEVICE std::uint64_t load_acquire(const std::uint64_t* from) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+// A lock among the kernels of one GPU: whoever has it sees what the one before has done.
+TCA_DEVICE bool try_lock(Word* lock) {
+  Word before;
+  asm volatile("atom.acquire.gpu.global.exch.b32 %0, [%1], 1;" : "=r"(before) : "l"(lock) : "memory");
+  return before == 0;
+}
+TCA_DEVICE void unlock(Word* lock) {
+  asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(lock) : "memory");
+}
 // Counts to `last` and then starts again at 0; returns the count before. Release and acquire: the thread that
 // completes the count sees what the others did before they counted.
 TCA_DEVICE Word count_up(Word* counter, Word last) {
@@ -89,6 +112,8 @@ TCA_DEVICE Word count_up(Word* counter, Word last) {
 // all. The relaxed accesses of packets on both sides of them make up a release and an acquire.
 TCA_DEVICE void fence_gpu() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 TCA_DEVICE void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+// Orders a store before a load of another word, where the other side does likewise.
+TCA_DEVICE void fence_in_one_order() { asm volatile("fence.sc.sys;" ::: "memory"); }
 TCA_DEVICE std::uint64_t now_ns() {
   std::uint64_t ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
@@ -114,6 +139,20 @@ inline Word load_relaxed(const Word* from) {
 inline Word load_acquire(const Word* from) {
   return std::atomic_ref(const_cast<Word&>(*from)).load(std::memory_order_acquire);
 }
+// Release: on the host no fence goes before it.
+inline void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  std::atomic_ref(*to).store(value, std::memory_order_release);
+}
+inline std::uint64_t load_relaxed(const std::uint64_t* from) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(*from)).load(std::memory_order_relaxed);
+}
+inline std::uint64_t load_acquire(const std::uint64_t* from) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(*from)).load(std::memory_order_acquire);
+}
+inline bool try_lock(Word* lock) {
+  return std::atomic_ref(*lock).exchange(1, std::memory_order_acquire) == 0;
+}
+inline void unlock(Word* lock) { std::atomic_ref(*lock).store(0, std::memory_order_release); }
 inline Word count_up(Word* counter, Word last) {
   std::atomic_ref<Word> count(*counter);
   Word before = count.load(std::memory_order_relaxed);
@@ -124,6 +163,11 @@ inline Word count_up(Word* counter, Word last) {
 // On the host packets are stored with release and loaded with acquire.
 inline void fence_gpu() {}
 inline void fence_system() {}
+// A change of one word by both sides, since ThreadSanitizer knows nothing of fences.
+inline void fence_in_one_order() {
+  static std::atomic<Word> order{0};
+  order.fetch_add(1, std::memory_order_seq_cst);
+}
 inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,11 +38,11 @@ std::int64_t first_byte(const char* side, std::int64_t at, const Layout& layout,
 
 class RegionState {
  public:
-  RegionState(World& world, std::int64_t bytes, void* existing, bool registers)
+  RegionState(World& world, std::int64_t bytes, fabric::RegionSpec spec, bool registers)
       : world_(WorldState::of(world).shared_from_this()) {
     Posting& posting = world_->posting();
     try {
-      make(posting, bytes, static_cast<std::byte*>(existing), registers);
+      make(posting, bytes, spec, registers);
     } catch (const Error& error) {
       throw Error(error.code(), fmt::format("a region of rank {}: {}", world_->rank(), error.what()),
                   error.fields())
@@ -58,16 +59,31 @@ class RegionState {
   std::size_t bytes() const { return bytes_; }
   const RegionToken& token() const { return token_; }
 
+  void read(std::int64_t at, std::span<std::byte> into) const {
+    regions_.front()->read(checked("read", at, into.size()), into);
+  }
+  void write(std::int64_t at, std::span<const std::byte> from) const {
+    regions_.front()->write(checked("write", at, from.size()), from);
+  }
+
  private:
-  void make(const Posting& posting, std::int64_t bytes, std::byte* existing, bool registers) {
+  std::uint64_t checked(const char* call, std::int64_t at, std::size_t bytes) const {
+    const auto begin = static_cast<std::uint64_t>(at);
+    if (at >= 0 && begin <= bytes_ && bytes <= bytes_ - begin) return begin;
+    base::fail(Errc::invalid_argument, {.rank = world_->rank()},
+               "{} of {} bytes from byte {} on ends outside of the region of rank {}, which has {}", call, bytes, at,
+               world_->rank(), bytes_);
+  }
+
+  void make(const Posting& posting, std::int64_t bytes, fabric::RegionSpec spec, bool registers) {
     if (bytes < 1) base::fail(Errc::invalid_argument, "{} bytes cannot be; a region has one or more", bytes);
-    if (registers && existing == nullptr)
+    if (registers && spec.existing == nullptr)
       base::fail(Errc::invalid_argument, "no memory is given; leave the pointer out to have it allocated");
-    bytes_ = static_cast<std::size_t>(bytes);
+    spec.bytes = bytes_ = static_cast<std::size_t>(bytes);
     std::vector<fabric::RegionName> names;
     for (std::size_t f = 0; f < posting.fabrics(); ++f) {
-      regions_.push_back(posting.poster(f).expose_alone(bytes_, existing));
-      existing = regions_.back()->data();
+      regions_.push_back(posting.poster(f).expose_alone(spec));
+      spec.existing = regions_.back()->data();
       names.push_back(regions_.back()->name());
     }
     token_ = Posting::token_of(world_->rank(), bytes_, names);
@@ -127,7 +143,18 @@ class PostState {
       require_rest();
       for (auto& [fabric, program] : programs_) program->start();
       running_ = true;
+      on_stream_ = false;
       waited_ = std::chrono::duration<double>(0);
+    });
+  }
+
+  // The stream says when its sources may be overwritten.
+  void start_on(Stream stream) {
+    named("start", [&] {
+      world_->check();
+      require_rest();
+      for (auto& [fabric, program] : programs_) program->start_on(stream);
+      on_stream_ = true;
     });
   }
 
@@ -193,8 +220,9 @@ class PostState {
     if (!has_left()) base::fail(Errc::invalid_argument, "it is under way; wait for it first");
   }
 
+  // A start on a stream is not waited for, but may have been refused.
   bool has_left() {
-    if (!running_) return true;
+    if (!running_ && !on_stream_) return true;
     bool left = true;
     for (auto& [fabric, program] : programs_) left &= program->has_left();
     running_ = !left;
@@ -228,7 +256,7 @@ class PostState {
   std::string name_;
   std::vector<std::shared_ptr<const Attached>> targets_;                  // keeps the regions of its puts
   std::map<std::size_t, std::unique_ptr<fabric::PostProgram>> programs_;  // by fabric
-  bool running_ = false;
+  bool running_ = false, on_stream_ = false;  // how it was started last
   std::chrono::duration<double> waited_{0};  // in calls that returned before it was over
 };
 
@@ -245,6 +273,12 @@ class NoticesState {
                       ", which has not raised it; has it started its post? (time limit: WorldOptions or "
                       "OPENTCA_TIME_LIMIT)",
                       [&] { return poster.take(notice.source, notice.slot, notice.tag); });
+  }
+
+  void wait_on(const Notice& notice, Stream stream) {
+    world_->check();
+    check(notice);
+    poster_of(notice.source).take_on(notice.source, notice.slot, notice.tag, stream);
   }
 
   bool test(const Notice& notice) {
@@ -351,9 +385,15 @@ int RegionToken::rank() const { return core::Posting::owner_and_bytes(*this).fir
 std::size_t RegionToken::bytes() const { return core::Posting::owner_and_bytes(*this).second; }
 
 Region::Region(World& world, Count bytes)
-    : state_(std::make_unique<core::RegionState>(world, bytes.value(), nullptr, false)) {}
+    : state_(std::make_unique<core::RegionState>(world, bytes.value(), fabric::RegionSpec{}, false)) {}
 Region::Region(World& world, void* memory, Count bytes)
-    : state_(std::make_unique<core::RegionState>(world, bytes.value(), memory, true)) {}
+    : state_(std::make_unique<core::RegionState>(
+          world, bytes.value(), fabric::RegionSpec{.existing = static_cast<std::byte*>(memory)}, true)) {}
+Region::Region(std::unique_ptr<core::RegionState> state) : state_(std::move(state)) {}
+Region Region::on_host(World& world, Count bytes) {
+  return Region(
+      std::make_unique<core::RegionState>(world, bytes.value(), fabric::RegionSpec{.on_host = true}, false));
+}
 Region::Region(Region&&) noexcept = default;
 Region& Region::operator=(Region&&) noexcept = default;
 Region::~Region() = default;
@@ -361,6 +401,8 @@ Region::~Region() = default;
 std::byte* Region::data() const { return state().data(); }
 std::size_t Region::size() const { return state().bytes(); }
 RegionToken Region::token() const { return state().token(); }
+void Region::read(Count at, std::span<std::byte> into) const { state().read(at.value(), into); }
+void Region::write(Count at, std::span<const std::byte> from) const { state().write(at.value(), from); }
 
 Post::Post(World& world, std::string name)
     : state_(std::make_unique<core::PostState>(world, std::move(name))) {}
@@ -386,6 +428,7 @@ Post& Post::clear() {
 }
 
 void Post::start() { state().start(); }
+void Post::start(Stream stream) { state().start_on(stream); }
 bool Post::test() { return state().test(); }
 void Post::wait() { static_cast<void>(state().wait_for(core::no_limit)); }
 bool Post::wait_for(std::chrono::nanoseconds duration) { return state().wait_for(duration); }
@@ -402,6 +445,7 @@ bool Notices::wait_for(const Notice& notice, std::chrono::nanoseconds duration,
                        std::chrono::nanoseconds already) {
   return state().wait_for(notice, {duration, already});
 }
+void Notices::wait(const Notice& notice, Stream stream) { state().wait_on(notice, stream); }
 bool Notices::test(const Notice& notice) { return state().test(notice); }
 std::optional<Notice> Notices::test_any(int source, int slot) { return state().test_any(source, slot); }
 std::optional<Notice> Notices::wait_any_for(int slot, std::chrono::nanoseconds duration) {

@@ -51,6 +51,7 @@ const Driver& driver() {
     find(d.export_handle, "cuMemExportToShareableHandle");
     find(d.import_handle, "cuMemImportFromShareableHandle");
     find(d.get_address_range, "cuMemGetAddressRange");
+    find(d.retain, "cuMemRetainAllocationHandle");
     return d;
   }();
   return found;

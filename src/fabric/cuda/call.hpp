@@ -28,6 +28,7 @@ struct Driver {
   decltype(&cuMemExportToShareableHandle) export_handle;
   decltype(&cuMemImportFromShareableHandle) import_handle;
   decltype(&cuMemGetAddressRange) get_address_range;
+  decltype(&cuMemRetainAllocationHandle) retain;
 };
 const Driver& driver();
 
@@ -41,6 +42,27 @@ inline cudaError_t state_of(cudaStream_t stream) {
   cudaThreadExchangeStreamCaptureMode(&mode);
   return state;
 }
+
+// Returns whether the program is capturing a graph on a stream.
+inline bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
+  // CUDA returns this for the legacy stream while another thread captures a stream for which it waits.
+  if (result == cudaErrorStreamCaptureImplicit) return true;
+  check(result, "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// Allows the calling thread, as long as it lives, calls about other streams while it captures one.
+class BesideCapture {
+ public:
+  BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  BesideCapture(const BesideCapture&) = delete;
+  ~BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
 
 // Makes a device the calling thread's current one for as long as it lives.
 class OnDevice {

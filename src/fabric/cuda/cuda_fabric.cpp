@@ -19,6 +19,7 @@
 #include "fabric/cuda/memory/memory.hpp"
 #include "fabric/cuda/memory/stager.hpp"
 #include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/post/poster.hpp"
 #include "fabric/cuda/produced.hpp"
 #include "fabric/cuda/program.hpp"
 #include "fabric/cuda/watch.hpp"
@@ -49,6 +50,9 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
         exported_(!settings.threads),
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
+        poster_(control, places_,
+                {inbox_, copier_, setup_.stream, device_.number, exported_, block_limit(), throttle(),
+                 [this] { check(); }}),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
         runner_{inbox_,  engine_,       steps_.stream, attempts_.stream,
                 copies_, block_limit(), throttle(),    [this] { check(); }},
@@ -78,6 +82,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   }
   fabric::Accelerator* accelerator() override { return this; }
   fabric::Stager& stager() override { return stager_; }
+  fabric::Poster* poster() override { return &poster_; }
 
   const fabric::Pricing& pricing() const override { return *this; }
   std::uint64_t room_for(int protocol, const base::Shape& shape) const override {
@@ -167,6 +172,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   OwnStream collective_starts_{Work::waits}, collective_waits_{Work::waits};
   HostCopier copier_{setup_.stream};
   Inbox inbox_;
+  CudaPoster poster_;
   Watch watch_{control_, inbox_.gone()};
   Engine engine_;
   Runner runner_;
@@ -191,6 +197,7 @@ void CudaFabric::quiesce() {
        {&setup_, &steps_, &attempts_, &staging_, &staged_writes_, &collective_starts_, &collective_waits_})
     cudaStreamSynchronize(own->stream);
   copies_.synchronize();
+  poster_.synchronize();
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(const fabric::WindowSpec& window) {
@@ -244,6 +251,7 @@ void CudaFabric::check() {
   check_refusal();
   check_mistake();
   engine_.check_launches();
+  poster_.check();
   const Word id = device::load_relaxed(&inbox_.gave_up());
   if (id == 0) return;
   check_grid(id);
@@ -264,6 +272,7 @@ void CudaFabric::check() {
 }
 
 TimeoutReport CudaFabric::who_is_late(Word id) const {
+  if (id == CudaPoster::waits_id) return poster_.late();
   if (const auto team = teams_.find(id); team != teams_.end()) return team->second->late();
   const auto& collectives = collectives_.collectives;
   if (const auto one = collectives.find(id); one != collectives.end()) return one->second->late();

@@ -177,9 +177,9 @@ MpiPoster::~MpiPoster() {
   if (!answering_.empty()) base::leak_intentionally(std::move(answering_));
 }
 
-std::unique_ptr<fabric::OwnRegion> MpiPoster::expose_alone(std::size_t bytes, std::byte* existing) {
+std::unique_ptr<fabric::OwnRegion> MpiPoster::expose_alone(const fabric::RegionSpec& spec) {
   active_ = true;
-  return std::make_unique<MpiOwnRegion>(*this, bytes, existing);
+  return std::make_unique<MpiOwnRegion>(*this, spec.bytes, spec.existing);
 }
 
 std::unique_ptr<fabric::FarRegion> MpiPoster::attach(int rank, std::size_t, const fabric::RegionName& name) {

@@ -42,7 +42,7 @@ class MpiPoster final : public fabric::Poster {
   MpiPoster(const MpiPoster&) = delete;
   ~MpiPoster() override;
 
-  std::unique_ptr<fabric::OwnRegion> expose_alone(std::size_t bytes, std::byte* existing) override;
+  std::unique_ptr<fabric::OwnRegion> expose_alone(const fabric::RegionSpec& spec) override;
   std::unique_ptr<fabric::FarRegion> attach(int rank, std::size_t bytes,
                                             const fabric::RegionName& name) override;
   std::unique_ptr<fabric::PostProgram> make_post() override;

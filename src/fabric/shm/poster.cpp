@@ -167,13 +167,13 @@ void ShmPoster::withdraw(std::uint32_t place) {
   free_places_.push_back(place);
 }
 
-std::unique_ptr<fabric::OwnRegion> ShmPoster::expose_alone(std::size_t bytes, std::byte* existing) {
+std::unique_ptr<fabric::OwnRegion> ShmPoster::expose_alone(const fabric::RegionSpec& spec) {
   PostBoard& board = this->board(control_.rank());
   if (board.job.load(std::memory_order_relaxed) == 0) {
     require_pages(&board, sizeof board, "the list of this rank's regions");
     board.job.store(fabric::random_job(), std::memory_order_release);
   }
-  return std::make_unique<ShmOwnRegion>(*this, bytes, existing);
+  return std::make_unique<ShmOwnRegion>(*this, spec.bytes, spec.existing);
 }
 
 std::unique_ptr<fabric::FarRegion> ShmPoster::attach(int rank, std::size_t bytes,

@@ -47,7 +47,7 @@ class ShmPoster final : public fabric::Poster {
   ShmPoster(control::Control& control, Space& space, Inbox& inbox);
   ~ShmPoster() override;
 
-  std::unique_ptr<fabric::OwnRegion> expose_alone(std::size_t bytes, std::byte* existing) override;
+  std::unique_ptr<fabric::OwnRegion> expose_alone(const fabric::RegionSpec& spec) override;
   std::unique_ptr<fabric::FarRegion> attach(int rank, std::size_t bytes,
                                             const fabric::RegionName& name) override;
   std::unique_ptr<fabric::PostProgram> make_post() override;

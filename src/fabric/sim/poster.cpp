@@ -285,8 +285,8 @@ class SimPost final : public fabric::PostProgram {
 
 }  // namespace
 
-std::unique_ptr<fabric::OwnRegion> SimPoster::expose_alone(std::size_t bytes, std::byte* existing) {
-  return std::make_unique<SimOwnRegion>(model_.post_box(rank_), bytes, existing);
+std::unique_ptr<fabric::OwnRegion> SimPoster::expose_alone(const fabric::RegionSpec& spec) {
+  return std::make_unique<SimOwnRegion>(model_.post_box(rank_), spec.bytes, spec.existing);
 }
 
 std::unique_ptr<fabric::FarRegion> SimPoster::attach(int rank, std::size_t, const fabric::RegionName& name) {

@@ -43,7 +43,7 @@ class SimPoster final : public fabric::Poster {
  public:
   SimPoster(Model& model, int rank) : model_(model), rank_(rank) {}
 
-  std::unique_ptr<fabric::OwnRegion> expose_alone(std::size_t bytes, std::byte* existing) override;
+  std::unique_ptr<fabric::OwnRegion> expose_alone(const fabric::RegionSpec& spec) override;
   std::unique_ptr<fabric::FarRegion> attach(int rank, std::size_t bytes,
                                             const fabric::RegionName& name) override;
   std::unique_ptr<fabric::PostProgram> make_post() override;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -10,6 +11,8 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -21,10 +24,13 @@ namespace {
 
 using Value = std::int64_t;
 
+bool is_of(const Backend& backend, std::string_view word) {
+  return backend.name.find(word) != std::string::npos;
+}
+
 bool carries_posts(const Backend& backend) {
-  for (const char* without : {"cuda", "shuffle", "staged"})
-    if (backend.name.find(without) != std::string::npos) return false;
-  return true;
+  return !is_of(backend, "shuffle") && !is_of(backend, "staged") &&
+         !(is_of(backend, "cuda") && is_of(backend, "mpi"));
 }
 
 // A region of elements, and the tokens of the same one on all ranks.
@@ -32,11 +38,49 @@ struct Everywhere {
   Everywhere(World& world, std::size_t elements)
       : region(world, elements * sizeof(Value)), tokens(world.all_gather(region.token())) {}
 
-  Value* data() const { return reinterpret_cast<Value*>(region.data()); }
+  std::vector<Value> values(std::size_t from, std::size_t count) const {
+    std::vector<Value> all(count);
+    region.read(from * sizeof(Value), std::as_writable_bytes(std::span(all)));
+    return all;
+  }
+  Value value(std::size_t at) const { return values(at, 1)[0]; }
+  void fill(Value value) const {
+    const std::vector<Value> all(region.size() / sizeof(Value), value);
+    region.write(0, std::as_bytes(std::span(all)));
+  }
   const RegionToken& on(int rank) const { return tokens[static_cast<std::size_t>(rank)]; }
 
   Region region;
   std::vector<RegionToken> tokens;
+};
+
+bool is_zero(const Region& region) {
+  std::vector<std::byte> bytes(region.size());
+  region.read(0, bytes);
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+// Memory that the program has, where others reach it. Made by all ranks together.
+class ProgramMemory {
+ public:
+  ProgramMemory(World& world, const Backend& backend, std::size_t count) {
+    if (is_of(backend, "cuda"))
+      window_ = world.window<Value>(static_cast<std::int64_t>(count));
+    else
+      vector_.resize(count);
+  }
+
+  Value* data() { return window_ ? window_->data() : vector_.data(); }
+  std::size_t size() const { return window_ ? window_->size() : vector_.size(); }
+  void fill(Value value) {
+    const std::vector<Value> all(size(), value);
+    window_ ? window_->write(0, all) : static_cast<void>(vector_ = all);
+  }
+  std::vector<Value> values() const { return window_ ? contents(*window_) : vector_; }
+
+ private:
+  std::vector<Value> vector_;
+  std::optional<Window<Value>> window_;
 };
 
 std::vector<Value> numbered(std::size_t count, Value from) {
@@ -63,7 +107,7 @@ TEST_P(FabricTest, PostsOfEveryLayout) {
     const Everywhere all(world, ranks * cases.size() * room);
     require(all.on(2).rank() == 2 && all.on(2).bytes() == all.region.size(), "{}, {} bytes", all.on(2).rank(),
             all.on(2).bytes());
-    std::fill_n(all.data(), ranks * cases.size() * room, -1);
+    all.fill(-1);
     world.barrier();
     const std::vector<Value> source = numbered(room, 100'000 * world.rank());
     Post post(world, "layouts");
@@ -82,8 +126,7 @@ TEST_P(FabricTest, PostsOfEveryLayout) {
         for (std::size_t k = 0; k < cases[i].to.at.size(); ++k)
           expected[static_cast<std::size_t>(cases[i].to.at[k])] =
               100'000 * static_cast<Value>(from) + cases[i].from.at[k];
-        const Value* const come = all.data() + (from * cases.size() + i) * room;
-        require(std::equal(expected.begin(), expected.end(), come), "case {} from rank {}", i, from);
+        require(all.values((from * cases.size() + i) * room, room) == expected, "case {} from rank {}", i, from);
       }
     }
     post.flush();
@@ -111,9 +154,8 @@ TEST_P(FabricTest, PostsLandInOrder) {
       while (!post.wait_for(std::chrono::milliseconds(1))) continue;
       std::ranges::fill(values, -1);
       notices.wait({other, 0, 5});
-      // From the end, where bytes come last.
-      for (std::size_t k = count; k-- > 0;)
-        require(all.data()[k] == i, "element {} is {} in round {}", k, all.data()[k], i);
+      require(all.value(count - 1) == i, "the last element, which comes last, in round {}", i);
+      require(all.values(0, count) == std::vector<Value>(count, i), "an element in round {}", i);
       bare.run();
       notices.wait({other, 0, 6});  // the other one has looked, too
     }
@@ -207,12 +249,12 @@ TEST_P(FabricTest, FullSlotsAreRefused) {
     } else {
       Notices notices(world);
       world.barrier();
-      require(all.data()[0] == 0, "{} was written", all.data()[0]);
+      require(all.value(0) == 0, "{} was written", all.value(0));
       for (std::uint32_t tag = 0; tag < notice_tags; ++tag)
         for (int twice = 0; twice < 2; ++twice) notices.wait({0, 3, tag});
       world.barrier();
       notices.wait({0, 3, 99});
-      require(all.data()[0] == 77, "{} came", all.data()[0]);
+      require(all.value(0) == 77, "{} came", all.value(0));
       world.barrier();
     }
   });
@@ -256,8 +298,7 @@ TEST_P(FabricTest, PostsIntoRegionsThatAreGoneAreRefused) {
           },
           "'unknown'");
       world.barrier();
-      require(std::all_of(next.data(), next.data() + bytes, [](std::byte b) { return b == std::byte{0}; }),
-              "a byte was written");
+      require(is_zero(next), "a byte was written");
       require(!notices.test_any(other, 1), "a notice was raised");
       world.barrier();
     });
@@ -270,7 +311,7 @@ TEST_P(FabricTest, RegionsMayEndAtAnyTime) {
   const int rounds = steps(40);
   run(2, [&](World& world) {
     std::mt19937 random(4711 + static_cast<unsigned>(world.rank()));
-    std::vector<Value> memory(1 << 16);  // so much that it takes a while to store
+    ProgramMemory memory(world, GetParam(), 1 << 16);  // so much that it takes a while to store
     std::vector<Value> junk(memory.size(), 999);
     bool is_allowed = true;
     for (int round = 0; round < rounds && is_allowed; ++round) {
@@ -293,11 +334,10 @@ TEST_P(FabricTest, RegionsMayEndAtAnyTime) {
         const auto until = world.now() + std::chrono::microseconds(random() % 300);
         while (world.now() < until) world.progress();
         region.reset();
-        std::ranges::fill(memory, round);
+        memory.fill(round);
         for (int look = 0; look < 10; ++look) {
           world.progress();
-          require(std::ranges::all_of(memory, [&](Value value) { return value == round; }),
-                  "written in round {}", round);
+          require(memory.values() == std::vector<Value>(memory.size(), round), "written in round {}", round);
         }
       }
       is_allowed = world.all_gather(is_allowed ? 1 : 0)[0] == 1;
@@ -308,8 +348,9 @@ TEST_P(FabricTest, RegionsMayEndAtAnyTime) {
 // Memory that the program has. Where the system forbids it, the first put says so and what to do.
 TEST_P(FabricTest, PostsIntoMemoryOfTheProgram) {
   if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
-  run(2, [](World& world) {
-    std::vector<Value> memory(3000, -1);
+  run(2, [&](World& world) {
+    ProgramMemory memory(world, GetParam(), 3000);
+    memory.fill(-1);
     const Region region(world, memory.data() + 10, 2980 * sizeof(Value));
     require(region.data() == reinterpret_cast<std::byte*>(memory.data() + 10), "other memory");
     const std::vector<RegionToken> tokens = world.all_gather(region.token());
@@ -321,18 +362,48 @@ TEST_P(FabricTest, PostsIntoMemoryOfTheProgram) {
       post.notify(other, 0, 0).run();
     });
     if (error.code != Errc{}) {
-      require(error.code == Errc::invalid_argument &&
+      require(error.code == Errc::invalid_argument && !is_of(GetParam(), "cuda") &&
                   says(error.message, {"does not let", "PR_SET_PTRACER", "run_threads"}),
               "{}", error.message);
       return;
     }
     Notices notices(world);
     notices.wait({other, 0, 0});
-    for (std::size_t i = 0; i < memory.size(); ++i) {
+    const std::vector<Value> come = memory.values();
+    for (std::size_t i = 0; i < come.size(); ++i) {
       const std::size_t row = (i - 12) / 5, column = (i - 12) % 5;
       const bool is_put = i >= 12 && row < 500 && column < 2;
       const Value expected = is_put ? static_cast<Value>(100 + 2 * row + column) : -1;
-      require(memory[i] == expected, "element {} is {}", i, memory[i]);
+      require(come[i] == expected, "element {} is {}", i, come[i]);
+    }
+    world.barrier();
+  });
+}
+
+// Host memory, wherever other regions are; and what is read and written of a region by calls.
+TEST_P(FabricTest, RegionsInHostMemory) {
+  if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
+  run(2, [](World& world) {
+    const Region region = Region::on_host(world, 100);
+    const std::vector<RegionToken> tokens = world.all_gather(region.token());
+    const int other = 1 - world.rank();
+    const std::vector<std::uint8_t> source(50, static_cast<std::uint8_t>(7 + world.rank()));
+    Post post(world, "to the host");
+    post.put(tokens[static_cast<std::size_t>(other)], 30, source, block(50)).notify(other, 1, 2).run();
+    Notices(world).wait({other, 1, 2});
+    for (int i = 0; i < 100; ++i) {
+      const int expected = i < 30 || i >= 80 ? 0 : 7 + other;
+      require(static_cast<int>(region.data()[i]) == expected, "byte {}", i);
+    }
+    std::array<std::byte, 3> some{std::byte{1}, std::byte{2}, std::byte{3}};
+    region.write(97, some);
+    some = {};
+    region.read(97, some);
+    require(some[2] == std::byte{3} && region.data()[99] == std::byte{3}, "the last byte");
+    for (const std::int64_t outside : {-1, 98, 101}) {
+      const auto result = refuses(Errc::invalid_argument, {"3 bytes", "outside of the region", "100"},
+                                  [&] { region.read(outside, some); });
+      require(static_cast<bool>(result), "{}", result.message());
     }
     world.barrier();
   });
@@ -364,15 +435,14 @@ TEST_P(FabricTest, TokensOfOtherWorldsAreRefused) {
               error.message);
     }
     world.barrier();
-    require(std::all_of(region.data(), region.data() + 64, [](std::byte b) { return b == std::byte{0}; }),
-            "a byte was written");
+    require(is_zero(region), "a byte was written");
   });
   munmap(page, sizeof(RegionToken));
 }
 
 TEST_P(FabricTest, WrongPostsAreRefused) {
   if (!carries_posts(GetParam())) GTEST_SKIP() << "carries no posts";
-  run(2, [](World& world) {
+  run(2, [&](World& world) {
     const Everywhere all(world, 10);
     const std::vector<Value> source(20);
     Post post(world, "wrong");
@@ -420,6 +490,15 @@ TEST_P(FabricTest, WrongPostsAreRefused) {
       post.put(made_elsewhere(32), 0, source, block(1)).start();
       post.flush();
     });
+    if (!is_of(GetParam(), "cuda")) {
+      Post empty(world, "empty");
+      refused(Errc::invalid_argument, {"start of post 'empty'", "streams", "cuda"}, [&] {
+        empty.notify(1, 0, 0).start(Stream{});
+      });
+      refused(Errc::invalid_argument, {"streams", "cuda"}, [&] {
+        Notices(world).wait({1, 0, 0}, Stream{});
+      });
+    }
     post.clear();
     World group = world.group({0, 1});
     refused(Errc::invalid_argument, {"of a group", "world around it"}, [&] { Region(group, 8); });

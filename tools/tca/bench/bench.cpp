@@ -44,6 +44,7 @@ bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const BenchOpti
     counted.counted = true;
     add(all, bench::chain_ping_pong(world, bytes, counted));
   }
+  if (options.against("post")) add(all, bench::post_ping_pong(world, bytes, own_way(options)));
   if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
   if (options.against("hand")) {
     add(all, bench::hand_ping_pong(world, bytes));
@@ -132,8 +133,9 @@ void check_modelled(const BenchOptions& options) {
 void check_host(const BenchOptions& options) {
   if (options.fabric == "sim") check_modelled(options);
   for (const std::string& peer : options.peers) {
-    if (peer == "counted" && options.what != "pingpong") refuse("--peer counted is for pingpong");
-    if (peer != "mpi" && peer != "hand" && peer != "counted") refuse("--peer {} is for --fabric cuda", peer);
+    const bool is_own = peer == "counted" || peer == "post";
+    if (is_own && options.what != "pingpong") refuse("--peer {} is for pingpong", peer);
+    if (peer != "mpi" && peer != "hand" && !is_own) refuse("--peer {} is for --fabric cuda", peer);
   }
   for (const std::string& start : options.asked_starts) {
     if (start != "host")
@@ -320,11 +322,11 @@ void add_bench(Subcommands& tca) {
   add_sizes(app, *options);
   app.add_option("--peer", options->peers,
                  "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
-                 "shared memory, and counted for a ping-pong of counted puts; "
+                 "shared memory, and counted or post for a ping-pong of counted puts or of posts; "
                  "on cuda nccl, nvshmem, mscclpp, mpi, copy for cudaMemcpyAsync, and produced for faces that "
                  "a kernel produces beside those that it packs")
       ->delimiter(',')
-      ->check(one_of({"mpi", "hand", "counted", "nccl", "nvshmem", "mscclpp", "copy", "produced"}));
+      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nvshmem", "mscclpp", "copy", "produced"}));
   app.add_option("--start", options->asked_starts,
                  "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')

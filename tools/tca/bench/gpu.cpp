@@ -31,7 +31,7 @@ class GpuBench {
   GpuBench(World& world, const BenchOptions& options)
       : world_(world), options_(options), report_(options, world), machine_(gpu::machine(world)) {
     for (const std::string& name : options.peers)
-      if (name != "counted") peers_.push_back(gpu::open_peer(name, world));
+      if (name != "counted" && name != "post") peers_.push_back(gpu::open_peer(name, world));
   }
 
   void run() {
@@ -104,8 +104,17 @@ void GpuBench::ping_pong() {
           if (way.start != "engine") all.push_back(way);
         }
       }
+      if (options_.against("post")) {
+        for (gpu::Way& way : ways(false)) {
+          way.posted = true;
+          if (way.start == "graph" || way.start == "host") all.push_back(way);
+        }
+      }
       return everybody(
-          all, [&](const gpu::Way& way) { return gpu::chain_ping_pong(world_, rows, way); },
+          all,
+          [&](const gpu::Way& way) {
+            return way.posted ? gpu::post_ping_pong(world_, rows, way) : gpu::chain_ping_pong(world_, rows, way);
+          },
           [&](gpu::Peer& peer) { return peer.ping_pong(rows); });
     };
     measure({.label = std::to_string(bytes),
@@ -275,7 +284,7 @@ void GpuBench::measure(const Case& one) {
 bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
   if (peer == "produced") return what == "halo";
-  if (peer == "counted") return what == "pingpong";
+  if (peer == "counted" || peer == "post") return what == "pingpong";
   if (peer == "nccl") return true;
   if (peer == "mpi") return what != "reduce_scatter";
   return what == "pingpong" || what == "halo" || what == "allreduce";
@@ -286,7 +295,7 @@ void check_peer(const std::string& peer, const BenchOptions& options) {
   if (!knows(peer, options.what)) refuse("--peer {} knows no {}", peer, options.what);
   if (options.what == "put" && peer != "copy" && !options.has_layout("block"))
     refuse("--peer {} puts nothing but blocks; add block to --layout", peer);
-  if (peer != "counted" && !gpu::has_peer(peer))
+  if (peer != "counted" && peer != "post" && !gpu::has_peer(peer))
     refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
            peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
                              : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));

@@ -6,19 +6,6 @@
 
 namespace tca::cuda {
 
-namespace {
-
-bool is_captured(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
-  // CUDA returns this for the legacy stream while another thread captures a stream for which it waits.
-  if (result == cudaErrorStreamCaptureImplicit) return true;
-  check(result, "asking whether a stream is captured");
-  return status != cudaStreamCaptureStatusNone;
-}
-
-}  // namespace
-
 void LaunchThrottle::keep(cudaStream_t stream) const {
   if (!gpu_is_shared_ || is_captured(stream)) return;
   // Ranks that begin 5 ms apart have not been seen to stand still.

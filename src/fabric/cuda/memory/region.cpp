@@ -1,5 +1,6 @@
 #include "fabric/cuda/memory/region.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -8,7 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -106,6 +109,56 @@ Region pin(int fd, std::size_t bytes, std::size_t mapped) {
   return Region(static_cast<std::byte*>(memory), bytes, [undo] { undo(true); });
 }
 
+// The host memory that this process shares: the descriptors by which a part of it can be shared once more.
+struct Shared {
+  std::size_t mapped = 0;
+  int fd = -1;
+};
+
+class SharedMemories {
+ public:
+  void add(std::byte* begin, std::size_t mapped, int fd) {
+    const std::lock_guard guard(mutex_);
+    all_[begin] = {mapped, fcntl(fd, F_DUPFD_CLOEXEC, 0)};
+  }
+  void remove(std::byte* begin) {
+    const std::lock_guard guard(mutex_);
+    const auto found = all_.find(begin);
+    if (found == all_.end()) return;
+    close(found->second.fd);
+    all_.erase(found);
+  }
+  // Describes memory that lies in one of them. Returns false where it does not.
+  bool describe(std::byte* data, std::size_t bytes, Token& token) {
+    const std::lock_guard guard(mutex_);
+    auto next = all_.upper_bound(data);
+    if (next == all_.begin()) return false;
+    const auto& [begin, shared] = *--next;
+    token.offset = static_cast<std::uint64_t>(data - begin);
+    if (token.offset + bytes > shared.mapped) return false;
+    token.kind = Token::Kind::host;
+    token.mapped = shared.mapped;
+    token.fd = fcntl(shared.fd, F_DUPFD_CLOEXEC, 0);
+    return token.fd >= 0;
+  }
+
+ private:
+  std::mutex mutex_;  // ranks may be threads
+  std::map<std::byte*, Shared> all_;
+};
+
+SharedMemories& shared_memories() {
+  static SharedMemories all;
+  return all;
+}
+
+// Returns the part of a region from `offset` on.
+Region part_of(Region whole, std::uint64_t offset, std::size_t bytes) {
+  if (offset == 0) return whole;
+  auto kept = std::make_shared<Region>(std::move(whole));
+  return Region(kept->data() + offset, bytes, [kept] {});
+}
+
 // For a rank that is a process of its own.
 Region share_host_memory(std::size_t bytes, Token& token) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -114,9 +167,10 @@ Region share_host_memory(std::size_t bytes, Token& token) {
   if (token.fd < 0 || ftruncate(token.fd, static_cast<off_t>(token.mapped)) != 0)
     base::fail(Errc::out_of_memory, "allocating {} bytes of host memory: {}", token.mapped,
                std::strerror(errno));
-  Region region = pin(token.fd, bytes, token.mapped);
+  auto pinned = std::make_shared<Region>(pin(token.fd, bytes, token.mapped));
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // see `allocate`
-  return region;
+  shared_memories().add(pinned->data(), token.mapped, token.fd);
+  return Region(pinned->data(), bytes, [pinned] { shared_memories().remove(pinned->data()); });
 }
 
 // For ranks that are threads of one process.
@@ -201,6 +255,66 @@ Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Toke
   return Region(data, bytes, {});
 }
 
+namespace {
+
+// Shares memory of cuMemCreate once more, such as that of windows. Returns false for memory of other kinds.
+bool export_again(std::uint64_t address, std::size_t bytes, Token& token) {
+  const Driver& d = driver();
+  CUmemGenericAllocationHandle handle = 0;
+  if (d.retain(&handle, reinterpret_cast<void*>(address)) != CUDA_SUCCESS) return false;
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  const bool is_shared = d.get_address_range(&base, &size, address) == CUDA_SUCCESS &&
+                         address + bytes <= base + size &&
+                         d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) == CUDA_SUCCESS;
+  d.release(handle);
+  if (!is_shared) return false;
+  token.kind = Token::Kind::exported;
+  token.mapped = size;
+  token.offset = address - base;
+  return true;
+}
+
+Region adopt_host_memory(std::byte* data, std::size_t bytes, bool is_pinned, bool exported, Token& token) {
+  if (!is_pinned) {
+    base::fail(Errc::invalid_argument,
+               "{} is ordinary host memory, which GPUs do not reach; make a region with memory of its own (Region or "
+               "Region::on_host), or give one memory of a window, of cudaMalloc or of cudaHostAlloc",
+               fmt::ptr(data));
+  }
+  void* for_kernels = nullptr;
+  if (cudaHostGetDevicePointer(&for_kernels, data, 0) != cudaSuccess || for_kernels != data) {
+    cudaGetLastError();
+    base::fail(Errc::invalid_argument,
+               "{} is pinned host memory that kernels do not reach at the same address; pin it with "
+               "cudaHostAllocMapped and cudaHostAllocPortable",
+               fmt::ptr(data));
+  }
+  token.kind = Token::Kind::host;
+  if (exported && !shared_memories().describe(data, bytes, token)) {
+    base::fail(Errc::invalid_argument,
+               "{} is pinned host memory that other processes cannot map; make a region with memory of its own "
+               "(Region::on_host), or of a window in host memory (World::host_window)",
+               fmt::ptr(data));
+  }
+  return Region(data, bytes, {});
+}
+
+}  // namespace
+
+Region adopt_alone(int device, std::byte* data, std::size_t bytes, bool exported, Token& token) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, data), "looking at the memory of a region");
+  token = {.pid = getpid(), .device = device, .address = reinterpret_cast<std::uint64_t>(data), .bytes = bytes};
+  if (attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeUnregistered)
+    return adopt_host_memory(data, bytes, attributes.type == cudaMemoryTypeHost, exported, token);
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device == device) {
+    token.kind = Token::Kind::legacy;
+    if (!exported || export_again(token.address, bytes, token)) return Region(data, bytes, {});
+  }
+  return adopt(device, data, bytes, exported, token);
+}
+
 Region attach(int device, const Token& token) {
   if (token.pid == getpid()) {
     if (token.device != device && token.kind == Token::Kind::legacy) {
@@ -226,7 +340,7 @@ Region attach(int device, const Token& token) {
       int fd;
       ~Closed() { close(fd); }
     } closed{fd};
-    return pin(fd, token.bytes, token.mapped);
+    return part_of(pin(fd, token.offset + token.bytes, token.mapped), token.offset, token.bytes);
   }
   CUmemGenericAllocationHandle handle = 0;
   const CUresult result =
@@ -234,7 +348,8 @@ Region attach(int device, const Token& token) {
                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   close(fd);
   check(result, "importing another process's device memory");
-  return map(handle, token.bytes, token.mapped, std::array{device});
+  return part_of(map(handle, token.offset + token.bytes, token.mapped, std::array{device}), token.offset,
+                 token.bytes);
 }
 
 void seal(const Token& token) {

@@ -21,7 +21,7 @@ struct Token {
   std::uint64_t address = 0;  // in process `pid`
   std::uint64_t bytes = 0;
   std::uint64_t mapped = 0;  // exported, and host: bytes of the physical memory
-  std::uint64_t offset = 0;  // legacy: where the region begins in the allocation of `ipc`
+  std::uint64_t offset = 0;  // where the region begins in what others map
   cudaIpcMemHandle_t ipc{};
 };
 
@@ -62,6 +62,10 @@ Region allocate_on_host(std::size_t bytes, bool exported, Token& token);
 // Registers the caller's memory as it is. Throws Error{invalid_argument} for memory that other ranks could
 // not reach.
 Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
+
+// The same for a rank that does so by itself and may attach long after: also parts of windows, of the library's device
+// memory and, where the ranks are threads, of pinned host memory.
+Region adopt_alone(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
 
 // Makes another rank's region reachable from `device`.
 Region attach(int device, const Token& token);

@@ -1,0 +1,19 @@
+// The kernels of posts.
+#pragma once
+
+#include "fabric/cuda/kernels.hpp"
+#include "tca/device/posts.hpp"
+
+namespace tca::cuda {
+
+// Starts a post: in one kernel, or where `grid` has several blocks in three, of which the middle one stores. `ticket`
+// is what the post's report gets when all is in place; 0 where nobody is told.
+void launch_post(const device::Post& post, Grid grid, Word ticket, cudaStream_t stream);
+
+// Waits for a notice and consumes it.
+void launch_notice_wait(const device::NoticeWait& wait, const device::WaitLimits& limits, cudaStream_t stream);
+
+// See load_kernels.
+void load_post_kernels();
+
+}  // namespace tca::cuda

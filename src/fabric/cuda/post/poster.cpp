@@ -1,0 +1,286 @@
+#include "fabric/cuda/post/poster.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/fail.hpp"
+#include "base/poll.hpp"
+#include "base/system/leak_intentionally.hpp"
+#include "fabric/cuda/post/post.hpp"
+#include "fabric/cuda/post/post_kernels.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+// In a name: the memory is the program's.
+constexpr std::int64_t of_program = -3;
+
+constexpr std::string_view bringing_up = "bringing up the posts of the cuda fabric";
+
+// What ranks tell each other of their boards.
+struct Told {
+  Token board;
+  std::uint64_t job;
+  std::uint64_t words;
+};
+
+// Numbers the ranks of this rank's sub-cluster, which all of them number alike.
+std::vector<int> number_reached(int me, int size, const control::Places& places) {
+  std::vector<int> index;
+  int next = 0;
+  for (int rank = 0; rank < size; ++rank) index.push_back(places.same_sub_cluster(me, rank) ? next++ : -1);
+  return index;
+}
+
+}  // namespace
+
+CudaPoster::CudaPoster(control::Control& control, const control::Places& places,
+                       const PosterResources& resources)
+    : control_(control),
+      resources_(resources),
+      index_(number_reached(control.rank(), control.size(), places)),
+      ranks_(1 + *std::ranges::max_element(index_)),
+      layout_(static_cast<std::size_t>(ranks_)),
+      limits_room_(resources.inbox),
+      mapped_boards_(index_.size()) {
+  std::uint64_t words = 0;
+  control.do_together(bringing_up, [&] {
+    words = resources_.inbox.take(layout_.bytes());
+    waiting_ = limits_room_.take_words(index_.size());
+    told_tag_ = limits_room_.take_words(index_.size());
+    board_memory_ = allocate_on_host(HostBoard::bytes(static_cast<std::size_t>(ranks_)), resources_.exported,
+                                     board_token_);
+    load_post_kernels();
+    cuda::check(cudaStreamSynchronize(resources_.setup), "clearing the words of posts");
+  });
+  const auto all = control.all_gather_value(Told{board_token_, fabric::random_job(), words}, bringing_up);
+  for (const Told& told : all) {
+    boards_.push_back(told.board);
+    jobs_.push_back(told.job);
+    words_.push_back(told.words);
+  }
+  for (std::uint32_t turn = most_guarded; turn-- > 0;) free_turns_.push_back(turn);
+}
+
+// The kernels of posts wait for nobody, so those on streams of the program end by themselves.
+CudaPoster::~CudaPoster() {
+  const OnDevice here(resources_.device);
+  synchronize();
+  const auto are_through = [&] {
+    return std::ranges::all_of(retired_, [](const auto& compiled) { return compiled->is_through(); });
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (!are_through() && std::chrono::steady_clock::now() < end) continue;
+  if (!are_through()) base::leak_intentionally(std::move(retired_));
+  seal(board_token_);
+}
+
+HostBoard& CudaPoster::board(int rank) {
+  if (rank == control_.rank()) return own_board();
+  std::optional<Region>& mapped = mapped_boards_[static_cast<std::size_t>(rank)];
+  if (!mapped) {
+    try {
+      mapped = cuda::attach(resources_.device, boards_[static_cast<std::size_t>(rank)]);
+    } catch (const Error&) {
+      if (control_.is_gone(rank)) base::fail(Errc::rank_lost, {.missing = {rank}}, "rank {} has ended", rank);
+      throw;
+    }
+  }
+  return *reinterpret_cast<HostBoard*>(mapped->data());
+}
+
+Region CudaPoster::make_memory(const fabric::RegionSpec& spec, Token& token) const {
+  if (spec.existing != nullptr)
+    return adopt_alone(resources_.device, spec.existing, spec.bytes, resources_.exported, token);
+  if (spec.on_host) return allocate_on_host(spec.bytes, resources_.exported, token);
+  return allocate(resources_.device, spec.bytes, resources_.exported, resources_.setup, token);
+}
+
+fabric::RegionName CudaPoster::publish(const Token& token, bool is_program_s) {
+  static_assert(sizeof(Token) <= sizeof(RegionPlace::what) && std::is_trivially_copyable_v<Token>);
+  if (free_places_.empty()) {
+    if (next_place_ == most_regions)
+      base::fail(Errc::out_of_memory, "this rank has {} regions already; make fewer and larger ones",
+                 next_place_);
+    free_places_.push_back(next_place_++);
+  }
+  fabric::RegionName name;
+  name.job = jobs_[static_cast<std::size_t>(control_.rank())];
+  name.generation = ++generations_;
+  if (is_program_s) name.handle = of_program;
+  name.place = free_places_.back();
+  free_places_.pop_back();
+  RegionPlace& place = own_board().places[name.place];
+  std::memcpy(place.what.data(), &token, sizeof token);
+  place.live.store(name.generation, std::memory_order_release);
+  return name;
+}
+
+void CudaPoster::withdraw(const fabric::RegionName& name, bool is_program_s) {
+  const OnDevice here(resources_.device);
+  RegionPlace& place = own_board().places[name.place];
+  place.live.store(0, std::memory_order_release);
+  // Sequentially consistent: pairs with the fence in device::begin_post.
+  place.ended.store(name.generation, std::memory_order_seq_cst);
+  is_program_s ? await_turns() : tell_ended(name);
+  free_places_.push_back(name.place);
+}
+
+// Tells the kernels of all sources, each in memory of its own GPU.
+void CudaPoster::tell_ended(const fabric::RegionName& name) const {
+  for (int source = 0; source < control_.size(); ++source) {
+    if (index(source) < 0) continue;
+    try {
+      resources_.copier.write(word_at<std::byte>(source, layout_.ended(me(), name.place)),
+                              std::as_bytes(std::span(&name.generation, 1)));
+    } catch (const Error&) {
+      return;  // this rank's GPU has failed, as its next step says
+    }
+  }
+}
+
+// Waits for sources that are storing just now into memory of this rank's program. A turn may have ended and the next
+// one begun meanwhile; that one finds the region gone.
+void CudaPoster::await_turns() const {
+  for (int source = 0; source < control_.size(); ++source) {
+    if (index(source) < 0) continue;
+    for (Word& turn : own_board().turns(index(source))) {
+      const std::atomic_ref now(turn);
+      const Word before = now.load(std::memory_order_seq_cst);
+      if (before % 2 == 0) continue;
+      // Acquire: pairs with the release in device::end_post.
+      for (base::Poll poll(control_.cores()); now.load(std::memory_order_acquire) == before;)
+        if (poll.pause() && stores_nothing_more(source)) break;
+    }
+  }
+}
+
+bool CudaPoster::stores_nothing_more(int source) const {
+  if (source != control_.rank()) return control_.is_gone(source);
+  const cudaError_t state = state_of(starts_.stream);
+  return state != cudaSuccess && state != cudaErrorNotReady;
+}
+
+std::unique_ptr<fabric::OwnRegion> CudaPoster::expose_alone(const fabric::RegionSpec& spec) {
+  const OnDevice here(resources_.device);
+  return std::make_unique<CudaOwnRegion>(*this, spec);
+}
+
+std::unique_ptr<fabric::FarRegion> CudaPoster::attach(int rank, std::size_t bytes,
+                                                      const fabric::RegionName& name) {
+  const OnDevice here(resources_.device);
+  const BesideCapture beside;
+  if (jobs_[static_cast<std::size_t>(rank)] != name.job || name.place >= most_regions) fabric::fail_foreign();
+  const RegionPlace& place = board(rank).places[name.place];
+  const auto require_live = [&] {
+    if (place.live.load(std::memory_order_acquire) != name.generation) fabric::fail_gone(rank);
+  };
+  require_live();
+  try {
+    Mapped mapped = map(rank, bytes, name);
+    // The descriptor might be another file's by now. It is closed after the region is gone, so this is the region if
+    // that still lives.
+    require_live();
+    return std::make_unique<CudaFarRegion>(place.live, std::move(mapped));
+  } catch (const Error&) {
+    require_live();
+    throw;
+  }
+}
+
+Mapped CudaPoster::map(int rank, std::size_t bytes, const fabric::RegionName& name) {
+  RegionPlace& place = board(rank).places[name.place];
+  Token token;
+  std::memcpy(&token, place.what.data(), sizeof token);
+  if (token.bytes != bytes) fabric::fail_foreign();
+  Mapped mapped;
+  Region region = cuda::attach(resources_.device, token);
+  mapped.memory = token.pid == getpid() ? region_of_process(name)
+                                        : std::make_shared<const Region>(std::move(region));
+  if (mapped.memory == nullptr) fabric::fail_gone(rank);
+  mapped.is_program_s = name.handle == of_program;
+  mapped.view = {.generation = name.generation, .rank = static_cast<Word>(rank)};
+  if (mapped.is_program_s)
+    mapped.view.ended = reinterpret_cast<const std::uint64_t*>(&place.ended);
+  else
+    mapped.view.ended = word_at<std::uint64_t>(control_.rank(), layout_.ended(index(rank), name.place));
+  return mapped;
+}
+
+device::PostNotice CudaPoster::notice_at(int rank, int slot, std::uint32_t tag) {
+  HostSlot& host = board(rank).slot(me(), slot, ranks_);
+  device::PostNotice notice;
+  notice.raised = word_at<device::RaisedLane>(control_.rank(), layout_.raised(index(rank), slot));
+  notice.lanes = word_at<std::uint64_t>(rank, layout_.lanes(me(), slot));
+  notice.host_lanes = host.lanes.data();
+  notice.taken = word_at<Word>(rank, layout_.taken(me(), slot));
+  notice.taken_by_host = host.taken_by_host.data();
+  notice.tag = tag;
+  notice.slot = static_cast<Word>(slot);
+  notice.rank = static_cast<Word>(rank);
+  return notice;
+}
+
+std::unique_ptr<fabric::PostProgram> CudaPoster::make_post() { return std::make_unique<CudaPost>(*this); }
+
+bool CudaPoster::take(int source, int slot, std::uint32_t tag) {
+  return own_slot(source, slot).take([&](std::uint32_t other) { return other == tag; }).has_value();
+}
+
+std::optional<std::uint32_t> CudaPoster::take_any(int source, int slot) {
+  return own_slot(source, slot).take([](std::uint32_t) { return true; });
+}
+
+device::WaitLimits CudaPoster::limits() const {
+  device::WaitLimits limits;
+  const Inbox& inbox = resources_.inbox;
+  limits.chain = waits_id;
+  limits.abort = &inbox.abort();
+  limits.gave_up = &inbox.gave_up();
+  limits.waiting = waiting_;
+  limits.gone = inbox.gone();
+  limits.over = inbox.over();
+  limits.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(control_.time_limit).count());
+  return limits;
+}
+
+void CudaPoster::take_on(int source, int slot, std::uint32_t tag, Stream stream) {
+  const OnDevice here(resources_.device);
+  HostSlot& host = own_slot(source, slot);
+  device::NoticeWait wait;
+  wait.lanes = word_at<std::uint64_t>(control_.rank(), layout_.lanes(index(source), slot));
+  wait.taken = word_at<Word>(control_.rank(), layout_.taken(index(source), slot));
+  wait.taken_by_host = host.taken_by_host.data();
+  wait.told_taken = host.taken_by_streams.data();
+  wait.tag = tag;
+  wait.slot = static_cast<Word>(slot);
+  wait.source = static_cast<Word>(source);
+  wait.told_tag = told_tag_;
+  launch_notice_wait(wait, limits(), stream);
+  resources_.throttle.keep(stream);
+}
+
+void CudaPoster::check() {
+  for (CudaPost* post : posts_) post->check_streams();
+}
+
+TimeoutReport CudaPoster::late() const {
+  const LatestWait late = latest_wait(limits(), index_.size());
+  if (late.ranks.empty()) return {"a wait for a notice", {}};
+  const int source = late.ranks.front();
+  return {fmt::format("a wait on a stream for a notice in slot {} with tag {}", late.step - 1,
+                      device::load_relaxed(told_tag_ + source)),
+          {source}};
+}
+
+// Forgets what kernels are through with. What a graph may still start stays as long as the poster.
+void CudaPoster::retire(std::unique_ptr<CompiledPost> compiled) {
+  std::erase_if(retired_, [](const auto& old) { return !old->is_captured && old->is_through(); });
+  if (compiled->is_captured || !compiled->is_through()) retired_.push_back(std::move(compiled));
+}
+
+}  // namespace tca::cuda
