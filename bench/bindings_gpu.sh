@@ -12,4 +12,4 @@ scripts/build.sh --cuda GPU release tca graph_steps
 cmake --preset python -DOPENTCA_WITH_CUDA=ON -DPython_EXECUTABLE="$(command -v "$python")" -DOPENTCA_PYTHON=ON > /dev/null
 cmake --build build/python --parallel "$(scripts/jobs.sh)" --target opentca_python
 PYTHONPATH=build/python/bindings/python "$python" -B bench/bindings/languages.py --tca build/release/bin/tca \
-  --graph-steps build/release/bench/graph_steps --turns "${TURNS:-5}" "$out"
+  --graph-steps build/release/bench/gpu/graph_steps --turns "${TURNS:-5}" "$out"

@@ -3,7 +3,7 @@ nvshmem4py where they are here:
 
     tca run -n 2 -- python gpu_steps.py
 
-Rank 0 prints medians in microseconds; with `json` all batches, for languages.py. graph_steps.cpp is the same in C++."""
+Rank 0 prints medians in microseconds; with `json` all batches, for languages.py. bench/gpu/graph_steps.cpp is the same in C++."""
 
 import importlib.util
 import json

@@ -1,5 +1,6 @@
 // What a step takes on GPUs from C++, launched by the host and in a CUDA graph: tca run -n 2 -- graph_steps
-// With --json rank 0 prints all batches, for languages.py. gpu_steps.py is the same in Python.
+// With --json rank 0 prints all batches, for bench/bindings/languages.py. gpu_steps.py
+// there is the same in Python.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
