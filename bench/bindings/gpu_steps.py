@@ -5,6 +5,8 @@ nvshmem4py where they are here:
 
 Rank 0 prints medians in microseconds; with `json` all batches, for languages.py. bench/gpu/graph_steps.cpp is the same in C++."""
 
+import contextlib
+import functools
 import importlib.util
 import json
 import sys
@@ -25,12 +27,12 @@ def edges(u):
     return [((-1, inner), u[1, inner]), ((0, inner), u[-2, inner]), ((inner, -1), u[inner, 1]), ((inner, 0), u[inner, -2])]
 
 
-def missing(*modules):
-    for name in modules:
-        if importlib.util.find_spec(name) is None:
-            print(f"gpu_steps: {name} is not here, so it is not compared", file=sys.stderr)
-            return True
-    return False
+@functools.cache
+def is_here(name):
+    found = importlib.util.find_spec(name) is not None
+    if not found:
+        print(f"gpu_steps: {name} is not here, so it is not compared", file=sys.stderr)
+    return found
 
 
 class Launched:
@@ -69,7 +71,8 @@ class TorchGraph(Launched):
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
                 super().run(stream)
-        self._graph.replay()
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr)):
+            self._graph.replay()
 
 
 def of_opentca(world, stream):
@@ -83,15 +86,15 @@ def of_opentca(world, stream):
         chain.commit()
         yield Launched(call, "cupy", lambda chain=chain: chain.run(stream))
         yield CupyGraph(call, "cupy", lambda chain=chain: chain.run(stream))
-        if not missing("torch"):
+        if is_here("torch"):
             import torch
 
             yield TorchGraph(call, "torch", lambda chain=chain: chain.run(torch.cuda.current_stream()))
 
 
-def of_nccl(world, stream):
+def of_nccl(world, stream, afterwards):
     """Messages of torch.distributed. Columns are packed and unpacked by kernels of torch's."""
-    if missing("torch"):
+    if not is_here("torch"):
         return
     import torch
     import torch.distributed as dist
@@ -99,6 +102,7 @@ def of_nccl(world, stream):
     other = 1 - world.rank
     meeting = world.all_gather(tempfile.mkdtemp() if world.rank == 0 else "")[0]
     dist.init_process_group("nccl", init_method=f"file://{meeting}/ranks", rank=world.rank, world_size=world.size)
+    afterwards.callback(dist.destroy_process_group)
     u = torch.zeros((CELLS + 2, CELLS + 2), dtype=torch.float64, device="cuda")
     out, into = torch.zeros(1, device="cuda", dtype=torch.float64), torch.zeros(1, device="cuda", dtype=torch.float64)
     packed = [(u[ghost], edge, torch.empty_like(edge).contiguous(), torch.empty_like(edge).contiguous()) for ghost, edge in edges(u)]
@@ -126,9 +130,9 @@ def of_nccl(world, stream):
     yield Launched(HALO, "nccl", halo)
 
 
-def of_nvshmem(world, stream):
+def of_nvshmem(world, stream, afterwards):
     """Puts with signals of nvshmem4py on the stream, not guarded. Columns are packed and unpacked by kernels of CuPy's."""
-    if missing("nvshmem", "cuda.core"):
+    if not is_here("nvshmem"):
         return
     import nvshmem.core as nvshmem
     import numpy as np
@@ -142,10 +146,19 @@ def of_nvshmem(world, stream):
     on = types.SimpleNamespace(__cuda_stream__=lambda: (0, stream.ptr))
     uid._data[...] = np.frombuffer(raw, uid._data.dtype).reshape(uid._data.shape)
     nvshmem.init(device=device, uid=uid, rank=world.rank, nranks=world.size, initializer_method="uid")
+    afterwards.callback(nvshmem.finalize)
+
+    def symmetric(elements):
+        made = nvshmem.array((elements,), "float64")
+        afterwards.callback(nvshmem.free_array, made)
+        return made
+
     u = cupy.zeros((CELLS + 2, CELLS + 2))
-    out, into = nvshmem.array((1,), "float64"), nvshmem.array((1,), "float64")
-    packed = [(ghost, edge, nvshmem.array((CELLS,), "float64"), nvshmem.array((CELLS,), "float64")) for ghost, edge in edges(u)]
+    out, into = symmetric(1), symmetric(1)
+    packed = [(ghost, edge, symmetric(CELLS), symmetric(CELLS)) for ghost, edge in edges(u)]
     signals = [nvshmem.buffer(8) for _ in range(5)]
+    for signal in signals:
+        afterwards.callback(nvshmem.free, signal)
     passed = [0, 0]
 
     def put(pairs, flags, number):
@@ -171,6 +184,19 @@ def of_nvshmem(world, stream):
     yield Launched(HALO, "nvshmem4py", halo)
 
 
+def agreed(world, peer, stream, afterwards):
+    """What every rank could make of a peer; else it is said why not, and the others are compared."""
+    made, why = [], ""
+    try:
+        made = list(peer(world, stream, afterwards))
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+    reasons = [reason for reason in world.all_gather(why) if reason]
+    if reasons and world.rank == 0:
+        print(f"gpu_steps: {peer.__name__[3:]} is not compared: {reasons[0]}", file=sys.stderr)
+    return [] if reasons else made
+
+
 def batch(world, contender, stream):
     """Microseconds a step, of this rank."""
     begin, end = cupy.cuda.Event(), cupy.cuda.Event()
@@ -191,14 +217,16 @@ def machine():
 
 
 def main():
-    if not missing("torch"):
+    if is_here("torch"):
         import torch  # noqa: F401: before the world, which makes its GPU torch's current one
-    with tca.World(fabric="cuda", arrays=cupy) as world:
+    with tca.World(fabric="cuda", arrays=cupy) as world, contextlib.ExitStack() as afterwards:
         if world.size != 2:
             sys.exit("gpu_steps: start it on two ranks, tca run -n 2 -- python gpu_steps.py")
         stream = cupy.cuda.Stream(non_blocking=True)
         with stream:
-            contenders = [one for made in (of_opentca, of_nccl, of_nvshmem) for one in made(world, stream)]
+            contenders = list(of_opentca(world, stream))
+            for peer in (of_nccl, of_nvshmem):
+                contenders += agreed(world, peer, stream, afterwards)
         taken = {}
         for one in contenders:
             one.run(stream)  # compiles, captures and connects
