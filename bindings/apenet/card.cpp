@@ -53,10 +53,8 @@ std::int64_t signed_of(std::size_t number) { return static_cast<std::int64_t>(nu
 }  // namespace
 
 Card::Card(World& world)
-    : world_(world),
-      notices_(world),
-      board_(world, board_bytes(world.size()), bindings::OwnMemory::Where::host) {
-  for (const RegionToken& token : world.all_gather(board_.region().token())) partners_.push_back({token});
+    : world_(world), notices_(world), board_(Region::on_host(world, signed_of(board_bytes(world.size())))) {
+  for (const RegionToken& token : world.all_gather(board_.token())) partners_.push_back({token});
 }
 
 void Card::topology(unsigned& x, unsigned& y, unsigned& z) const {
@@ -153,8 +151,7 @@ bool Card::put(int rank, const Record& record, const void* from, bool blocking, 
     misused("{:#x} is no address that am_register_buf has given; puts name a buffer", record.vaddr);
   if (!make_room(rank, blocking)) return false;
   RegionToken token;
-  std::memcpy(&token, board_.region().data() + token_at(rank, (record.vaddr >> offset_bits) - 1),
-              sizeof token);
+  std::memcpy(&token, board_.data() + token_at(rank, (record.vaddr >> offset_bits) - 1), sizeof token);
   Partner& to = partner(rank);
   Post post = idle_post();
   const Layout data = block(signed_of(record.bytes)), note = block(signed_of(sizeof record));
@@ -179,7 +176,7 @@ Record Card::next_record(int source) {
   const auto word = [&](int number) { return notices_.test_any(source, slot_of(from.taken, number))->tag; };
   const std::uint32_t first = word(0), data = word(1);
   Record record{am_vaddr_t{first >> length_bits} << offset_bits, first & ((1U << length_bits) - 1), data, 0};
-  if (first == 0) std::memcpy(&record, board_.region().data() + record_at(source, from.taken), sizeof record);
+  if (first == 0) std::memcpy(&record, board_.data() + record_at(source, from.taken), sizeof record);
   if (++from.taken % room_given == 0) {
     Post post(world_, "APEnet+ room");
     post.notify(source, rooms, 0);

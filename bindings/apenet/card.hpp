@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "apelib.h"
-#include "shared/own_memory.hpp"
 #include "tca/post.hpp"
 #include "tca/world.hpp"
 
@@ -77,7 +76,7 @@ class Card {
 
   World& world_;
   Notices notices_;
-  bindings::OwnMemory board_;
+  Region board_;
   std::vector<Partner> partners_;
   std::map<std::size_t, Buffer> buffers_;  // by number
   std::deque<Put> puts_;                   // under way, in the order of their starts

@@ -6,11 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "shared/own_memory.hpp"
 #include "tca-api.h"
 #include "tca/post.hpp"
 #include "tca/world.hpp"
@@ -87,7 +85,7 @@ class Board {
   World& world_;
   Notices notices_;
   bool strict_;
-  std::map<std::uintptr_t, bindings::OwnMemory> given_;            // by address
+  std::map<std::uintptr_t, Region> given_;                         // by address
   std::map<std::pair<std::uintptr_t, std::size_t>, Named> named_;  // the program's own
   std::map<const tcaDesc*, Chain> chains_;
   std::map<const tcaDesc*, std::map<std::pair<int, int>, std::vector<int>>>

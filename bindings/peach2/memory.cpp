@@ -46,12 +46,12 @@ RegionToken token_of(const tcaHandle& handle) {
 }
 
 void* Board::allocate(std::size_t bytes, tcaMemoryKind kind) {
-  using Where = bindings::OwnMemory::Where;
   if (kind != tcaMemoryGPU && kind != tcaMemoryCPU)
     misused("{} is no kind of memory", static_cast<int>(kind));
-  bindings::OwnMemory memory(world_, bytes, kind == tcaMemoryGPU ? Where::device : Where::host);
-  std::byte* const begin = memory.region().data();
-  given_.emplace(address_of(begin), std::move(memory));
+  const Count count(static_cast<std::int64_t>(bytes));
+  Region region = kind == tcaMemoryGPU ? Region(world_, count) : Region::on_host(world_, count);
+  std::byte* const begin = region.data();
+  given_.emplace(address_of(begin), std::move(region));
   return begin;
 }
 
@@ -67,11 +67,11 @@ tcaHandle Board::name(void* memory, std::size_t bytes) {
   if (auto above = given_.upper_bound(begin); above != given_.begin()) {
     const auto& [start, given] = *std::prev(above);
     const std::size_t within = begin - start;
-    if (within < given.region().size()) {
-      if (bytes > given.region().size() - within)
+    if (within < given.size()) {
+      if (bytes > given.size() - within)
         misused("{} bytes from byte {} on end outside of what tcaMalloc gave, {} bytes", bytes, within,
-                given.region().size());
-      return handle_of(given.region(), memory, bytes, rank());
+                given.size());
+      return handle_of(given, memory, bytes, rank());
     }
   }
   auto found = named_.find({begin, bytes});

@@ -2,14 +2,16 @@
 
 import os
 import re
+import shutil
 import signal
 import struct
+import subprocess
 import tempfile
 import time
 import unittest
 
 from commands import wait_until
-from world import ALLOWED, CUDA, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
+from world import ALLOWED, CUDA, DEVICE_FAILED, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
 
 
 FLUX = {"FLUX_JOB_ID": f"f{os.getpid()}", "FLUX_JOB_NNODES": "1"}
@@ -259,6 +261,18 @@ class Environment(WorldTest):
         self.refused("OPENTCA_FABRIC is 'fax', and there is no such fabric; there are shm, cuda, mpi, shm\\+mpi, cuda\\+mpi and sim", OPENTCA_FABRIC="fax")
         if not CUDA:
             self.refused("fabric cuda .OPENTCA_FABRIC.: this OpenTCA was built without CUDA", OPENTCA_FABRIC="cuda")
+
+    @unittest.skipUnless(CUDA and shutil.which("cc"), "this OpenTCA was built without CUDA, or there is no C compiler")
+    def test_a_driver_that_is_too_old(self):
+        """CUDA itself says of it what it says where there is none."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = "int cuInit(unsigned flags) { return flags != 0; }\nint cuDriverGetVersion(int* v) { *v = 10020; return 0; }\n"
+            driver = os.path.join(folder, "libcuda.so.1")
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", driver], input=source, text=True, check=True)
+            self.refused(
+                "this machine's NVIDIA driver is for CUDA 10.2, and this OpenTCA was built with CUDA 1[2-9].[0-9]; update the driver",
+                DEVICE_FAILED, OPENTCA_FABRIC="cuda", LD_LIBRARY_PATH=folder,
+            )  # fmt: skip
 
     @unittest.skipUnless(CUDA, "this OpenTCA was built without CUDA")
     def test_ranks_that_choose_different_fabrics(self):

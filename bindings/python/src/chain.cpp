@@ -100,7 +100,8 @@ void bind_chains(nb::module_& module) {
       .def(
           "device", [](ChainObject& self) { return bytes_of(self.step().device()); },
           "The bytes of the tca::DeviceChain that kernels take (tca/chain.cuh).")
-      .def_prop_ro("name", [](ChainObject& self) { return self.step().name(); });
+      .def_prop_ro(
+          "name", [](ChainObject& self) { return self.step().name(); }, "What messages call it.");
   bind_steps<ChainObject>(chain);
 }
 

@@ -259,7 +259,9 @@ void bind_collectives(nb::module_& module) {
       .def_prop_ro(
           "result", [](const CollectiveObject& self) { return self.to; },
           "The window that it writes; it may be the source.", nb::sig("def result(self) -> Window"))
-      .def_prop_ro("algorithm", [](CollectiveObject& self) { return self.step().algorithm(); });
+      .def_prop_ro(
+          "algorithm", [](CollectiveObject& self) { return self.step().algorithm(); },
+          "The one that was chosen or named (docs/design.md, \"Collectives\").");
   bind<Kind::barrier>(module, "Barrier", "Every rank waits until all have come.")
       .def(
           "__init__",

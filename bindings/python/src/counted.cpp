@@ -1,5 +1,7 @@
 #include "counted.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include "tca/counted.hpp"
 
 namespace opentca_python {

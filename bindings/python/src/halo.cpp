@@ -93,8 +93,8 @@ void bind_grids(nb::module_& module) {
           },
           "ranks"_a, "extents"_a, "periodic"_a = std::vector<bool>{},
           "The grid whose busiest rank sends the least for the faces of an array of `extents` elements.")
-      .def_prop_ro("dims", &tca::Grid::dims)
-      .def_prop_ro("ranks", &tca::Grid::ranks)
+      .def_prop_ro("dims", &tca::Grid::dims, "How many dimensions it has.")
+      .def_prop_ro("ranks", &tca::Grid::ranks, "How many ranks it holds.")
       .def_prop_ro(
           "shape",
           [](const tca::Grid& self) {
@@ -102,17 +102,17 @@ void bind_grids(nb::module_& module) {
             for (int dim = 0; dim < self.dims(); ++dim) shape.push_back(self.extent(dim));
             return nb::tuple(nb::cast(shape));
           },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
+          "The ranks along each dimension.", nb::sig("def shape(self) -> tuple[int, ...]"))
       .def(
           "coordinates",
           [](const tca::Grid& self, int rank) { return of_dims(self, self.coordinates(rank)); }, "rank"_a,
-          nb::sig("def coordinates(self, rank: int) -> tuple[int, ...]"))
+          "Where a rank is.", nb::sig("def coordinates(self, rank: int) -> tuple[int, ...]"))
       .def(
           "rank_at",
           [](const tca::Grid& self, const std::vector<int>& at) {
             return self.rank_at(coordinates(self, at, "Grid.rank_at"));
           },
-          "coordinates"_a)
+          "coordinates"_a, "The rank at a place.")
       .def(
           "neighbour",
           [](const tca::Grid& self, int rank, const std::vector<int>& step) {
@@ -276,7 +276,9 @@ void bind_halos(nb::module_& module) {
           },
           "The elements of each dimension of a field, ghosts included.",
           nb::sig("def extents(self) -> tuple[int, ...]"))
-      .def_prop_ro("elements", [](HaloObject& self) { return self.step().elements(); })
+      .def_prop_ro(
+          "elements", [](HaloObject& self) { return self.step().elements(); },
+          "The elements of a field, ghosts included.")
       .def_prop_ro(
           "bytes", [](HaloObject& self) { return self.step().bytes(); },
           "The bytes of all fields that this rank sends in a step.")

@@ -165,7 +165,9 @@ void bind_notices(nb::module_& module) {
             return found ? std::optional(found->tag) : std::nullopt;
           },
           "source"_a, "slot"_a = 0, "The same for any tag: returns that of the notice, or None.")
-      .def("close", [](NoticesObject& self) { self.drop(); });
+      .def(
+          "close", [](NoticesObject& self) { self.drop(); },
+          "Gives up what it holds. Not collective, and never blocks.");
 }
 
 void bind_starts(nb::class_<PostObject>& post) {

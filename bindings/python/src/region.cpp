@@ -115,7 +115,7 @@ void bind_regions(nb::module_& module) {
           nb::sig("def array(self) -> numpy.ndarray"))
       .def_prop_ro(
           "shape", [](const RegionObject& self) { return nb::tuple(nb::cast(self.shape())); },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
+          "The elements along each dimension.", nb::sig("def shape(self) -> tuple[int, ...]"))
       .def(
           "__getitem__",
           [](nb::handle_t<RegionObject> self, nb::handle index) { return nb::object(as_array(self)[index]); },

@@ -90,7 +90,8 @@ void bind_lifetime(nb::class_<WorldObject>& world) {
           "Closes chains, halos and collectives, then windows, then the world. Neither collective nor "
           "blocking. Arrays that "
           "show windows stay valid.")
-      .def_prop_ro("closed", [](const WorldObject& self) { return self.place->closed(); });
+      .def_prop_ro(
+          "closed", [](const WorldObject& self) { return self.place->closed(); }, "Whether it is closed.");
 }
 
 void bind_members(nb::class_<WorldObject>& world) {
@@ -158,8 +159,11 @@ void bind_members(nb::class_<WorldObject>& world) {
 }
 
 void bind_rest(nb::class_<WorldObject>& world) {
-  world.def_prop_ro("rank", [](WorldObject& self) { return self.place->world().rank(); })
-      .def_prop_ro("size", [](WorldObject& self) { return self.place->world().size(); })
+  world
+      .def_prop_ro(
+          "rank", [](WorldObject& self) { return self.place->world().rank(); }, "This rank.")
+      .def_prop_ro(
+          "size", [](WorldObject& self) { return self.place->world().size(); }, "How many ranks there are.")
       .def(
           "barrier",
           [](WorldObject& self) {

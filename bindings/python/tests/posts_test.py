@@ -82,6 +82,11 @@ class Posts(unittest.TestCase):
                 with self.subTest(message), self.assertRaisesRegex(kind, message):
                     call()
             self.assertFalse(notices.wait_for(0.01, 0, 2, 3))
+            many = tca.Post(world)
+            for tag in range(9):
+                many.notify(0, 3, tag)
+            with self.assertRaisesRegex(tca.Refused, "slot 3 of rank 0 has notices of 8 other tags"):
+                many.start()
             array = region.array
             post.put(token, one)
             region.close()

@@ -5,6 +5,7 @@ TCA names the command line under test."""
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,21 @@ class Ranks(unittest.TestCase):
                 done = self.run_all(command)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertRegex(done.stdout, "on 4 ranks in .* as by one rank")
+
+    def test_tutorial(self):
+        done = self.run_all(ranks(3, EXAMPLES / "tutorial" / "rows.py"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("2000 steps on 3 ranks: as by one", done.stdout)
+        alone = self.run_all([sys.executable, "-B", EXAMPLES / "tutorial" / "plate.py"])
+        self.assertEqual(alone.stdout, "22.388608 degrees on average, 19.384911 in the middle\n")
+
+    def test_tutorial_on_the_model(self):
+        done = self.run_all([sys.executable, "-B", EXAMPLES / "tutorial" / "peach2.py", "1024"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        row = [float(number) for number in re.search(r"16 ranks +(.*)", done.stdout)[1].split()]
+        self.assertLess(row[2], row[3])  # what the page says of overlap
+        page = (EXAMPLES.parents[1] / "docs" / "tutorial-python.md").read_text()
+        self.assertIn("| 16 ranks | " + " | ".join(f"{number:.1f}" for number in row) + " |", page)
 
     def test_example_of_rounds(self):
         done = self.run_all(ranks(3, EXAMPLES / "stream.py"))

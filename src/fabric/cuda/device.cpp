@@ -9,11 +9,25 @@ namespace tca::cuda {
 
 namespace {
 
+std::string cuda_release(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+// CUDA gives no driver and one that is too old the same name.
+void require_driver_for(int runtime) {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0 || driver >= runtime) return;
+  base::fail(
+      Errc::device_failed,
+      "this machine's NVIDIA driver is for CUDA {}, and this OpenTCA was built with CUDA {}; update the "
+      "driver, or build OpenTCA with a CUDA that the driver knows",
+      cuda_release(driver), cuda_release(runtime));
+}
+
 int count_devices() {
   int count = 0;
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result != cudaSuccess || count == 0) {
     cudaGetLastError();
+    if (result == cudaErrorInsufficientDriver) require_driver_for(CUDART_VERSION);
     base::fail(
         Errc::device_failed,
         "fabric cuda needs an NVIDIA GPU and its driver, but CUDA says: {}; use fabric shm on this machine",

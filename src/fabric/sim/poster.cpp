@@ -114,9 +114,11 @@ void land(Model& model, const Flight& flight) {
       dense = base::scatter(box.regions[put.generation].data() + put.offset, dense, put.shape);
   else
     flight.progress->gone = to;
-  for (const Raised& notice : flight.load.notices)
+  for (const Raised& notice : flight.load.notices) {
     all_live ? box.notices.raise(from, notice.slot, notice.tag)
              : box.notices.give_up(from, notice.slot, notice.tag);
+    box.came[{from, notice.slot}] = model.simulator().now();
+  }
 }
 
 des::Task await_sent(Model& model, std::shared_ptr<Flight> flight) {
@@ -298,10 +300,14 @@ std::unique_ptr<fabric::PostProgram> SimPoster::make_post() {
   return std::make_unique<SimPost>(model_, rank_);
 }
 
-// The processor's look at a flag takes its time.
+// The processor's look takes its time.
 std::optional<std::uint32_t> SimPoster::take_of(int source, int slot, std::optional<std::uint32_t> tag) {
-  const std::optional<std::uint32_t> taken = model_.post_box(rank_).notices.take(source, slot, tag);
-  if (taken) model_.scheduler().spend(rank_, model_.machine().host.poll);
+  PostBox& box = model_.post_box(rank_);
+  const std::optional<std::uint32_t> taken = box.notices.take(source, slot, tag);
+  if (!taken) return taken;
+  const std::pair message(source, box.came[{source, slot}]);
+  if (std::exchange(box.seen, message) != message)
+    model_.scheduler().spend(rank_, model_.machine().host.poll);
   return taken;
 }
 

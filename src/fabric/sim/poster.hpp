@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/notice_counts.hpp"
 #include "fabric/posting.hpp"
 #include "fabric/sim/protocol.hpp"
+#include "model/des/time.hpp"
 
 namespace tca::sim {
 
@@ -24,6 +26,10 @@ struct PostBox {
   std::uint64_t generations = 0;
   std::map<std::uint64_t, std::span<std::byte>> regions;  // those that live, by generation
   fabric::NoticeCounts notices;
+  // When the last notice in a slot of a source came, and which of them the rank has looked at. A message's notices lie
+  // together, as the fields of one record, so a look at one of them shows the others too.
+  std::map<std::pair<int, int>, des::Time> came;
+  std::pair<int, des::Time> seen = {-1, 0};  // a source, and when its message came
 };
 
 // What a post of one rank to another has under way, which lands in the order in which it was started.

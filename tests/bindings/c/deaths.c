@@ -29,12 +29,13 @@ static tca_status check_missing(tca_status status) {
   return TCA_OK;
 }
 
+// By a signal, Ctrl-C's for instance, or without.
 static tca_status dies(tca_world* world, void* context) {
   int me;
   tca_chain* chain;
   TRY(make_chain(world, NULL, &me, &chain));
   if (me == 1) {
-    if (*(int*)context) raise(SIGKILL);
+    raise(*(int*)context);
     _exit(0);
   }
   TRY(tca_chain_start(chain));
@@ -70,6 +71,36 @@ static tca_status is_late(tca_world* world, void* context) {
   tca_status status = TCA_TIMED_OUT;
   while (status == TCA_TIMED_OUT) status = tca_chain_wait(chain);
   TRY(status);
+  return tca_chain_free(chain);
+}
+
+static volatile sig_atomic_t is_interrupted;
+static void on_interrupt(int signal) { is_interrupted = signal; }
+
+// A program that handles Ctrl-C hears of it between slices of a wait; the step goes on.
+static tca_status hears_an_interrupt(tca_world* world, void* context) {
+  const int* const ends = context;
+  char byte = 0;
+  int me;
+  tca_chain* chain;
+  TRY(make_chain(world, NULL, &me, &chain));
+  if (me == 1) {
+    REQUIRE(read(ends[0], &byte, 1) == 1, "the pipe is closed");
+    TRY(tca_chain_run(chain));
+    return tca_chain_free(chain);
+  }
+  signal(SIGINT, on_interrupt);
+  TRY(tca_chain_start(chain));
+  const pid_t sender = fork();
+  if (sender == 0) _exit(kill(getppid(), SIGINT));
+  while (!is_interrupted) {
+    const tca_status status = tca_chain_wait_for(chain, 0.01);
+    REQUIRE(status == TCA_UNFINISHED, "it is %s", tca_status_name(status));
+  }
+  signal(SIGINT, SIG_DFL);
+  waitpid(sender, NULL, 0);
+  REQUIRE(write(ends[1], &byte, 1) == 1, "the pipe is closed");
+  TRY(tca_chain_wait(chain));
   return tca_chain_free(chain);
 }
 
@@ -113,16 +144,17 @@ static int rank_is_taken(void) {
   return taken == 1 && passed == 2;
 }
 
-// The first rank must pass; the other one is dead by then.
-static int survives(int is_killed) {
+// The first rank must pass; the other one is dead by then, of `by` if that is a signal.
+static int survives(int by) {
   char key[64];
   int how, passed = 0;
-  snprintf(key, sizeof key, "c-test.%d.%d", (int)getpid(), is_killed);
+  snprintf(key, sizeof key, "c-test.%d.%d", (int)getpid(), by);
   for (int rank = 0; rank < 2; ++rank) {
     if (fork() != 0) continue;
+    signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it
     tca_world* world;
     tca_status status = tca_world_join(rank, 2, key, NULL, &world);
-    if (status == TCA_OK) status = dies(world, &is_killed);
+    if (status == TCA_OK) status = dies(world, &by);
     fflush(NULL);
     _exit(status == TCA_OK ? 17 : (int)status);
   }
@@ -133,6 +165,7 @@ static int survives(int is_killed) {
 int test_deaths(way how) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
-  return survives(0) && survives(1) && rank_is_taken() && run_ranks(how, 2, is_late, ends) &&
+  return survives(0) && survives(SIGKILL) && survives(SIGINT) && rank_is_taken() &&
+         run_ranks(how, 2, is_late, ends) && run_ranks(how, 2, hears_an_interrupt, ends) &&
          run_ranks(how, 2, has_a_child, NULL);
 }

@@ -142,6 +142,11 @@ static tca_status refused(tca_world* world, void* context) {
     EXPECT(tca_notices_wait_for(all.notices, 1 - all.me, 2, 3, 0.01, 100), TCA_TIMED_OUT,
            "slot 2 with tag 3");
   }
+  // A ninth tag in a slot.
+  for (uint32_t one_of_nine = 0; one_of_nine < 9; ++one_of_nine)
+    TRY(tca_post_notify(post, 1 - all.me, 5, one_of_nine));
+  EXPECT(tca_post_start(post), TCA_REFUSED, "has notices of 8 other tags");
+  TRY(tca_post_clear(post));
   // The region goes; what was declared before is refused from then on.
   TRY(tca_world_barrier(world));
   if (all.me == 0) TRY(tca_post_put(post, &all.tokens[1], 0, &one, &value, 1, NULL, 8));

@@ -159,7 +159,7 @@ contains
     type(tca_layout) :: one
     type(tca_token) :: nothing
     logical :: has_come
-    integer :: status, rank
+    integer :: status, rank, tag
 
     ierror = tca_ok
     value = 5
@@ -180,6 +180,11 @@ contains
       call tca_notices_wait_for(all%notices, 1 - all%me, 2, 3, 0.01_real64, has_come, 100.0_real64, status)
       call expect(status, tca_timed_out, 'slot 2 with tag 3')
     end if
+    do tag = 0, 8
+      call tca_post_notify(post, 1 - all%me, 5, tag)
+    end do
+    call tca_post_start(post, status)
+    call expect(status, tca_refused, 'has notices of 8 other tags')
     call tca_post_free(post)
     call tca_post_start(post, status)
     call expect(status, tca_invalid_argument, 'the post is NULL')

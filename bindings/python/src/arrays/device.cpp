@@ -65,7 +65,8 @@ void bind_teams(nb::module_& module) {
             new (self) TeamObject(world.place, std::move(team));
           },
           "world"_a, "name"_a, "max_values"_a = 1, "max_blocks"_a = 0, "Collective.")
-      .def_prop_ro("size", [](TeamObject& self) { return self.team().device().size; })
+      .def_prop_ro(
+          "size", [](TeamObject& self) { return self.team().device().size; }, "How many ranks there are.")
       .def_prop_ro(
           "raise_pointers",
           [](TeamObject& self) {
@@ -79,12 +80,18 @@ void bind_teams(nb::module_& module) {
       .def_prop_ro(
           "raised", [](TeamObject& self) { return number(self.team().device().raised); },
           "The address of the words here that count the signals of each rank.")
-      .def_prop_ro("sent", [](TeamObject& self) { return number(self.team().device().sent); })
-      .def_prop_ro("seen", [](TeamObject& self) { return number(self.team().device().seen); })
+      .def_prop_ro(
+          "sent", [](TeamObject& self) { return number(self.team().device().sent); },
+          "The address of the words here that count the signals to each rank.")
+      .def_prop_ro(
+          "seen", [](TeamObject& self) { return number(self.team().device().seen); },
+          "The address of the words here that count what this rank has waited for of each.")
       .def(
           "device", [](TeamObject& self) { return bytes_of(self.team().device()); },
           "The bytes of the tca::DeviceTeam that kernels take.")
-      .def("close", [](TeamObject& self) { self.drop(); });
+      .def(
+          "close", [](TeamObject& self) { self.drop(); },
+          "Gives up what it holds. Not collective, and never blocks.");
 }
 
 }  // namespace opentca_python

@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "arrays/buffer.hpp"
@@ -14,9 +15,15 @@ namespace opentca_python {
 using namespace nb::literals;
 
 nb::object as_array(nb::handle buffer) {
-  // Looked up once, and kept for good, as modules are.
-  static const nb::handle convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
-  return convert(buffer);
+  // Looked up once, and kept for good, as modules are; by several threads at a time, if they come at once. An import gives
+  // the interpreter's lock away, so whoever waited for it in a guard of C++'s would keep it from ever ending.
+  static std::atomic<PyObject*> known{nullptr};
+  PyObject* convert = known.load(std::memory_order_acquire);
+  if (convert == nullptr) {
+    convert = nb::object(nb::module_::import_("numpy").attr("asarray")).release().ptr();
+    known.store(convert, std::memory_order_release);
+  }
+  return nb::handle(convert)(buffer);
 }
 
 namespace {
@@ -98,10 +105,10 @@ void bind_windows(nb::module_& module) {
           "index"_a, nb::sig("def __getitem__(self, index: typing.Any, /) -> Remote"))
       .def("put", &put_now, "value"_a,
            "Puts one element at once, outside of any chain: its target sees it some time later.")
-      .def_ro("rank", &RemoteObject::rank)
+      .def_ro("rank", &RemoteObject::rank, "Whose part it is.")
       .def_prop_ro(
           "shape", [](const RemoteObject& self) { return tuple_of(self.part.shape); },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
+          "The elements along each dimension.", nb::sig("def shape(self) -> tuple[int, ...]"))
       .def("__repr__", [](const RemoteObject& self) {
         return "<opentca.Remote of the shape " + describe(self.part.shape) + " on rank " +
                std::to_string(self.rank) + ">";
@@ -142,13 +149,15 @@ void bind_windows(nb::module_& module) {
           "The bytes of the tca::DeviceWindow<std::byte> that kernels take (tca/window.cuh).")
       .def_prop_ro(
           "shape", [](const WindowObject& self) { return tuple_of(self.shape()); },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
+          "The elements along each dimension.", nb::sig("def shape(self) -> tuple[int, ...]"))
       .def(
           "shape_on", [](const WindowObject& self, int rank) { return tuple_of(self.shape_on(rank)); },
           "rank"_a, "The shape of a rank's part.",
           nb::sig("def shape_on(self, rank: int) -> tuple[int, ...]"))
-      .def_prop_ro("name", &WindowObject::name)
-      .def_prop_ro("itemsize", [](const WindowObject& self) { return self.element().bytes; })
+      .def_prop_ro("name", &WindowObject::name, "What messages call it.")
+      .def_prop_ro(
+          "itemsize", [](const WindowObject& self) { return self.element().bytes; },
+          "The bytes of an element.")
       .def(
           "__getitem__",
           [](nb::handle_t<WindowObject> self, nb::handle index) { return nb::object(array_of(self)[index]); },
