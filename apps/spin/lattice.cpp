@@ -96,13 +96,21 @@ Division divide(const Extents& cells, const Grid& grid) {
 
 }  // namespace
 
-void check_grid(const Problem& problem, const Grid& grid) {
+Grid make_grid(const Problem& problem, int ranks, const std::vector<int>& shape) {
   const Extents all = cells_of_a_colour(problem);
-  for (int d = 0; d < 3; ++d)
-    if (const std::int64_t cells = all[static_cast<std::size_t>(d)]; cells < grid.extent(d))
-      throw Error(Errc::invalid_argument,
-                  fmt::format("grid {}: {} ranks along {}, where {} sites have {} of a colour",
-                              grid.describe(), grid.extent(d), "zyx"[d], describe(problem.extents), cells));
+  const Grid chosen(ranks, shape, {}, all);
+  std::vector<int> extents;
+  std::vector<bool> periodic;
+  for (int d = 0; d < 3; ++d) {
+    extents.push_back(chosen.extent(d));
+    periodic.push_back(chosen.extent(d) > 1);
+    if (const std::int64_t cells = all[static_cast<std::size_t>(d)]; cells < chosen.extent(d))
+      throw Error(
+          Errc::invalid_argument,
+          fmt::format("grid {}: {} ranks along {}, where {} sites have {} of a colour", chosen.describe(),
+                      chosen.extent(d), "zyx"[d], describe(problem.extents), cells));
+  }
+  return {ranks, extents, periodic};
 }
 
 // Pointers to a row's first own cell, in the arrays of its colour and of the other one, and how far its neighbours are.
@@ -238,6 +246,26 @@ void Lattice<Real>::heat_bath(int colour, const Box& box, std::uint32_t sweep) {
       for (std::size_t c = 0; c < 3; ++c) row.spin[c][h] = static_cast<Real>(drawn[c]);
     }
   });
+}
+
+template <class Real>
+void Lattice<Real>::wrap(int colour) {
+  const Extents size{cells_[0] + 2, cells_[1] + 2, cells_[2] + 2}, step{size[1] * size[2], size[2], 1};
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (grid_.extent(static_cast<int>(d)) > 1) continue;
+    const std::size_t outer = d == 0 ? 1 : 0, inner = d == 2 ? 1 : 2;
+    for (int field = 0; field < fields(); ++field) {
+      Real* const first = spins_[static_cast<std::size_t>(colour)].data() + field * elements_ + step[d];
+      const std::int64_t round = cells_[d] * step[d];
+      for (std::int64_t i = 0; i < size[outer]; ++i) {
+        for (std::int64_t j = 0; j < size[inner]; ++j) {
+          Real* const at = first + i * step[outer] + j * step[inner];
+          at[-step[d]] = at[round - step[d]];
+          at[round] = at[0];
+        }
+      }
+    }
+  }
 }
 
 template <class Real>

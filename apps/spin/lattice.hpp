@@ -27,7 +27,7 @@ struct Box {
   bool empty() const { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
 };
 
-// A rank's own cells: those that neighbours need, and the rest.
+// A rank's own cells: those that other ranks need, and the rest.
 struct Division {
   std::vector<Box> shell;
   Box core;
@@ -41,14 +41,15 @@ struct Sums {
   double off_unit = 0;  // the largest | |S|^2 - 1 |
 };
 
-// The grid cuts a colour's cells, which are half as many along x. Throws Error{invalid_argument} where a rank would have
+// Returns a grid that cuts a colour's cells, which are half as many along x; 0 ranks along a dimension are chosen. It is
+// periodic where it cuts. Throws Error{invalid_argument} where a rank would have
 // none.
-void check_grid(const Problem& problem, const Grid& grid);
+Grid make_grid(const Problem& problem, int ranks, const std::vector<int>& shape);
 
 template <class Real>
 class Lattice {
  public:
-  // Collective. The grid fits.
+  // Collective. The grid is of `make_grid`.
   Lattice(World& world, const Problem& problem, const Grid& grid);
 
   // Update one colour's sites of a box, in all replicas. Ghosts of the other colour have been filled.
@@ -56,6 +57,9 @@ class Lattice {
   void over_relax(int colour, const Box& box);
   // A spin is drawn anew from the distribution that its field and the temperature give it.
   void heat_bath(int colour, const Box& box, std::uint32_t sweep);
+
+  // Fills the ghosts of a colour along the dimensions that the grid does not cut, where both ends are this rank's.
+  void wrap(int colour);
 
   // All ghosts have been filled.
   Sums sums() const;

@@ -56,12 +56,12 @@ Result result_of(World& world, const Exchange& exchange, const Taken& taken, con
 }  // namespace
 
 template <class Real>
-Run simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> exchanges, const Plan& plan,
-             const Progress& progress) {
+Simulation simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> exchanges,
+                    const Plan& plan, const Progress& progress) {
   Solver<Real> solver(world, lattice, *exchanges.front());
   std::vector<Taken> taken(exchanges.size());
   std::vector<double> energy, alike, shared;
-  Run run;
+  Simulation run;
   run.physics.same_precision_as_float = sizeof(Real) == sizeof(float);
   for (std::int64_t round = 0; round < plan.rounds; ++round) {
     const auto which = static_cast<std::size_t>(round) % exchanges.size();
@@ -97,7 +97,9 @@ Run simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> ex
   return run;
 }
 
-template Run simulate(World&, Lattice<float>&, std::span<Exchange* const>, const Plan&, const Progress&);
-template Run simulate(World&, Lattice<double>&, std::span<Exchange* const>, const Plan&, const Progress&);
+template Simulation simulate(World&, Lattice<float>&, std::span<Exchange* const>, const Plan&,
+                             const Progress&);
+template Simulation simulate(World&, Lattice<double>&, std::span<Exchange* const>, const Plan&,
+                             const Progress&);
 
 }  // namespace tca::spin

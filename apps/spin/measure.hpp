@@ -52,12 +52,12 @@ struct Physics {
 };
 
 // Collective.
-struct Run {
+struct Simulation {
   std::vector<Result> results;  // one for each exchange
   Physics physics;
 };
 template <class Real>
-Run simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> exchanges, const Plan& plan,
-             const Progress& progress = {});
+Simulation simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> exchanges,
+                    const Plan& plan, const Progress& progress = {});
 
 }  // namespace tca::spin

@@ -51,7 +51,8 @@ class MpiExchange : public Exchange {
       for (const int side : {-1, 1}) {
         Grid::Coordinates step{};
         step[static_cast<std::size_t>(dim)] = side;
-        connect(lattice, dim, side, *lattice.grid().neighbour(world.rank(), step));
+        if (const auto neighbour = lattice.grid().neighbour(world.rank(), step))
+          connect(lattice, dim, side, *neighbour);
       }
     }
   }
@@ -63,10 +64,12 @@ class MpiExchange : public Exchange {
 
   void start(int colour) override {
     auto& requests = requests_[static_cast<std::size_t>(colour)];
+    if (requests.empty()) return;  // one rank: MPI would need an array even then
     MPI_Startall(static_cast<int>(requests.size()), requests.data());
   }
   void wait(int colour) override {
     auto& requests = requests_[static_cast<std::size_t>(colour)];
+    if (requests.empty()) return;  // as above
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
   void add_up(std::span<double, 3> values) override {

@@ -23,6 +23,7 @@ template <class Real>
 Solver<Real>::Solver(World& world, Lattice<Real>& lattice, Exchange& exchange)
     : world_(world), lattice_(lattice) {
   for (const int colour : {0, 1}) {
+    lattice_.wrap(colour);
     exchange.start(colour);
     exchange.wait(colour);
   }
@@ -53,6 +54,7 @@ Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Update& updat
       compute(colour, lattice_.whole());
     exchange.start(colour);
     if (overlap) compute(colour, lattice_.division().core);
+    lattice_.wrap(colour);
     exchange.wait(colour);
   }
   phases.exchange_us = now_us() - begin - phases.compute_us;

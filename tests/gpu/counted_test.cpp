@@ -49,7 +49,11 @@ class CountedSteps {
     ok(whole_grid ? run_grid(ring, blocks, stream_) : run_block(ring, stream_));
     ok(cudaStreamSynchronize(stream_));
   }
-  void begin_at(unsigned step) { ok(cudaMemcpy(step_, &step, sizeof step, cudaMemcpyHostToDevice)); }
+  // On the stream: another would not wait until the number has arrived.
+  void begin_at(unsigned step) {
+    ok(cudaMemcpyAsync(step_, &step, sizeof step, cudaMemcpyHostToDevice, stream_));
+    ok(cudaStreamSynchronize(stream_));
+  }
   // Puts a step on the stream.
   void enqueue(bool sets_length) {
     write_counted(ring, step_, sets_length, stream_);

@@ -7,6 +7,7 @@
 
 #include "cli/output/compared.hpp"
 #include "cli/output/record.hpp"
+#include "shared/cli/sweep.hpp"
 
 namespace tca::tool {
 namespace {

@@ -19,7 +19,7 @@ struct SpinReport {
   JobReport job = {};
   std::vector<ExplainedMessage> explained = {};
   PeerLibrary peer = {};
-  spin::Run run = {};
+  spin::Simulation run = {};
 
   // What is wrong with the spins, in words; empty where nothing is.
   std::string fault() const;

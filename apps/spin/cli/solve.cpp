@@ -58,12 +58,9 @@ spin::Problem spin_problem(const SpinOptions& options) {
 }
 
 Grid make_spin_grid(const SpinOptions& options, const spin::Problem& problem, int ranks) {
-  const std::vector<std::int64_t> cells{problem.extents[0], problem.extents[1], problem.extents[2] / 2};
-  const std::vector<int> shape =
-      options.grid == "auto" ? std::vector<int>{0, 0, 0} : parse_grid(options.grid, 3, ranks);
-  Grid grid(ranks, shape, {true, true, true}, cells);
-  spin::check_grid(problem, grid);
-  return grid;
+  return spin::make_grid(
+      problem, ranks,
+      options.grid == "auto" ? std::vector<int>{0, 0, 0} : parse_grid(options.grid, 3, ranks));
 }
 
 SpinReport solve_spin(World& world, const SpinOptions& options) {

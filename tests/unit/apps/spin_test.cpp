@@ -40,7 +40,7 @@ std::map<std::int64_t, std::vector<Real>> spins_after(const Problem& problem, co
   std::mutex mutex;
   const int ranks = shape[0] * shape[1] * shape[2];
   World::run_threads(ranks, [&](World& world) {
-    Lattice<Real> lattice(world, problem, Grid(ranks, shape, {true, true, true}));
+    Lattice<Real> lattice(world, problem, make_grid(problem, ranks, shape));
     const auto exchange = direct_exchange(world, lattice);
     Solver<Real> solver(world, lattice, *exchange);
     for (int round = 0; round < 2; ++round) {
@@ -76,22 +76,22 @@ TEST(Spin, IsTheSameToTheBitOnAnyGrid) {
   EXPECT_EQ(spins_after<double>(problem, {2, 1, 3}, true), spins_after<double>(problem, {1, 1, 1}, true));
 }
 
-Run simulated(const Problem& problem, const std::vector<int>& shape, const Plan& plan) {
-  Run run;
+Simulation simulated(const Problem& problem, const std::vector<int>& shape, const Plan& plan) {
+  Simulation run;
   const int ranks = shape[0] * shape[1] * shape[2];
   World::run_threads(ranks, [&](World& world) {
-    Lattice<double> lattice(world, problem, Grid(ranks, shape, {true, true, true}));
+    Lattice<double> lattice(world, problem, make_grid(problem, ranks, shape));
     const auto exchange = direct_exchange(world, lattice);
     Exchange* const only = exchange.get();
-    const Run mine = simulate(world, lattice, std::span<Exchange* const>(&only, 1), plan);
+    const Simulation mine = simulate(world, lattice, std::span<Exchange* const>(&only, 1), plan);
     if (world.rank() == 0) run = mine;
   });
   return run;
 }
 
 TEST(Spin, OverRelaxationKeepsTheEnergy) {
-  const Run run = simulated({.extents = {8, 8, 8}, .beta = 1}, {2, 1, 1},
-                            {.rounds = 2, .heat_baths = 1, .over_relaxations = 100});
+  const Simulation run = simulated({.extents = {8, 8, 8}, .beta = 1}, {2, 1, 1},
+                                   {.rounds = 2, .heat_baths = 1, .over_relaxations = 100});
   EXPECT_LT(run.physics.drift, 1e-13);
   EXPECT_LT(run.physics.off_unit, 1e-12);
   EXPECT_LT(run.physics.energy.value, -0.1);  // it is not all zero
@@ -100,7 +100,8 @@ TEST(Spin, OverRelaxationKeepsTheEnergy) {
 // Long rings without couplings between them, and as cold as to be far from a random state.
 TEST(SpinAtEquilibrium, RingsHaveTheExactEnergy) {
   const Problem problem{.extents = {8, 8, 32}, .beta = 2, .couplings = Couplings::rings, .seed = 3};
-  const Run run = simulated(problem, {2, 1, 1}, {.rounds = 400, .heat_baths = 1, .over_relaxations = 1});
+  const Simulation run =
+      simulated(problem, {1, 1, 1}, {.rounds = 400, .heat_baths = 1, .over_relaxations = 1});
   EXPECT_NEAR(energy_of_rings(2), -0.53731, 1e-5);
   EXPECT_GT(run.physics.energy.error, 0);
   EXPECT_LT(run.physics.energy.error, 0.005);
@@ -110,7 +111,8 @@ TEST(SpinAtEquilibrium, RingsHaveTheExactEnergy) {
 // What partial integration over the couplings gives holds in the mean over couplings, which a lattice has many of.
 TEST(SpinAtEquilibrium, EnergyFollowsFromOverlaps) {
   const Problem problem{.extents = {8, 8, 8}, .beta = 0.5, .replicas = 2, .seed = 7};
-  const Run run = simulated(problem, {1, 2, 1}, {.rounds = 600, .heat_baths = 1, .over_relaxations = 2});
+  const Simulation run =
+      simulated(problem, {1, 1, 1}, {.rounds = 600, .heat_baths = 1, .over_relaxations = 2});
   EXPECT_NEAR(run.physics.energy.value, run.physics.energy_by_overlaps(problem.beta), 0.02);
   EXPECT_LT(run.physics.energy.value, -0.4);
 }
@@ -120,7 +122,7 @@ TEST(Spin, RefusesWhatACheckerboardDoesNotFit) {
   EXPECT_THROW(check({.extents = {0, 8, 8}}), Error);
   EXPECT_THROW(check({.beta = 0}), Error);
   EXPECT_THROW(check({.replicas = most_replicas + 1}), Error);
-  EXPECT_THROW(check_grid({.extents = {4, 4, 4}}, Grid(3, {1, 1, 3}, {true, true, true})), Error);
+  EXPECT_THROW(make_grid({.extents = {4, 4, 4}}, 3, {1, 1, 3}), Error);
 }
 
 }  // namespace
