@@ -26,7 +26,8 @@ bool is_reached(const std::byte* memory, int device) {
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != device)
     base::fail(Errc::invalid_argument, "its source is memory of GPU {}, but this rank drives GPU {}",
                attributes.device, device);
-  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == memory;
+  if (attributes.type == cudaMemoryTypeHost) return attributes.devicePointer == memory;
+  return attributes.type != cudaMemoryTypeUnregistered;
 }
 
 // Parts of the stage begin at multiples of the widest atom.
