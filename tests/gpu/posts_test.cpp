@@ -257,6 +257,9 @@ TEST_P(FabricTest, NoticesOnAStreamThatDoNotCome) {
                 says(error.message, {"stream", "slot 4", "tag 12", "rank 1"}) &&
                 error.fields.missing == std::vector<int>{1},
             "{}", error.message);
+    Post post(world, "after that");
+    post.notify(0, 0, 0);
+    require(caught([&] { post.run(); }).code == error.code, "a post after a wait in vain");
   };
   EXPECT_EQ(GetParam().make()->run(2, body, {.time_limit = std::chrono::seconds(8)}), "");
 }

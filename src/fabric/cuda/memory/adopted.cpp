@@ -49,12 +49,13 @@ namespace {
 // Shares memory of cuMemCreate once more, such as that of windows. Returns false for memory of other kinds.
 bool export_again(std::uint64_t address, std::size_t bytes, Token& token) {
   const Driver& d = driver();
-  CUmemGenericAllocationHandle handle = 0;
-  if (d.retain(&handle, reinterpret_cast<void*>(address)) != CUDA_SUCCESS) return false;
   CUdeviceptr base = 0;
   std::size_t size = 0;
+  CUmemGenericAllocationHandle handle = 0;
+  if (d.get_address_range(&base, &size, address) != CUDA_SUCCESS || address + bytes > base + size)
+    return false;
+  if (d.retain(&handle, reinterpret_cast<void*>(base)) != CUDA_SUCCESS) return false;
   const bool is_shared =
-      d.get_address_range(&base, &size, address) == CUDA_SUCCESS && address + bytes <= base + size &&
       d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) == CUDA_SUCCESS;
   d.release(handle);
   if (!is_shared) return false;
@@ -68,8 +69,7 @@ Region adopt_host_memory(std::byte* data, std::size_t bytes, bool is_pinned, boo
   if (!is_pinned) {
     base::fail(Errc::invalid_argument,
                "{} is ordinary host memory, which GPUs do not reach; make a region with memory of its own "
-               "(Region or "
-               "Region::on_host), or give one memory of a window, of cudaMalloc or of cudaHostAlloc",
+               "(Region or Region::on_host), or give one memory of a window, of cudaMalloc or of cudaHostAlloc",
                fmt::ptr(data));
   }
   void* for_kernels = nullptr;

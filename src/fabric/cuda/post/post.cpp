@@ -26,7 +26,8 @@ bool is_reached(const std::byte* memory, int device) {
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != device)
     base::fail(Errc::invalid_argument, "its source is memory of GPU {}, but this rank drives GPU {}",
                attributes.device, device);
-  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == memory;
+  if (attributes.type == cudaMemoryTypeHost) return attributes.devicePointer == memory;
+  return attributes.type != cudaMemoryTypeUnregistered;
 }
 
 // Parts of the stage begin at multiples of the widest atom.
@@ -129,7 +130,10 @@ bool CudaPost::has_left() {
   // What has become of a start is told before it is through.
   const bool is_over = compiled_ == nullptr || on_stream_ || compiled_->is_through();
   check();
-  if (is_over) return true;
+  if (is_over) {
+    if (!on_stream_) poster_.resources_.check();  // after a wait in vain it has sent nothing
+    return true;
+  }
   constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
   if (++polls_ % polls_between_checks == 0) {
     const cudaError_t state = state_of(poster_.starts_.stream);
