@@ -178,7 +178,7 @@ void solve_on_gpus(const Job& job, CgReport& report) {
   report.peer = {"NCCL", apps::nccl_version()};
   measure(report, job, share, ways);
   report.explained = explain(*ways.front());
-  if (!by_kernel || !options.explain) return;
+  if (!by_kernel || !options.explain || world.size() == 1) return;
   // What a kernel sends by itself is timed where the host starts it.
   const GpuSolving stepwise = solving(job, matrix, vectors, cg::Start::host, forced);
   report.results.front().messages = cg::time_messages(world, problem, share, *stepwise.way);
