@@ -87,7 +87,8 @@ TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
       GpuSolver solver(world, problem, grid, overlap);
       const auto exchange = direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), true);
       gpu_way(world, solver, *exchange, Start::kernel)->run(20);
-      for (const apps::MessageCost& cost : time_messages(world, solver, *exchange))  // ghosts stay as they are
+      for (const apps::MessageCost& cost :
+           time_messages(world, solver, *exchange))  // ghosts stay as they are
         test::require(cost.us > 0 && cost.count == 1, "{} took {} us", cost.name, cost.us);
       gpu_way(world, solver, *exchange, Start::kernel)->run(3);
       expect_serial_answer(world, problem, solver, overlap ? "overlapped" : "in turn");

@@ -119,7 +119,6 @@ void search_on_hosts(const Job& job, BfsReport& report) {
   if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
   std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
   exchanges.push_back(bfs::direct_exchange(world, search->sendings(), forced));
-  report.explained = explain(world, *exchanges.front());
   for (const apps::Channels& channels : report.channels)
     exchanges.push_back(bfs::direct_exchange(world, search->sendings(), channels));
   if (options.compare)
@@ -128,6 +127,7 @@ void search_on_hosts(const Job& job, BfsReport& report) {
   for (const auto& exchange : exchanges) ways.push_back(bfs::host_way(world, *search, *exchange));
   report.peer = {"MPI", apps::mpi_version()};
   measure(job, made, pointers(ways), report);
+  report.explained = explain(world, *exchanges.front());  // with what messages took, where chains are timed
 }
 
 #ifdef OPENTCA_BFS_ON_GPUS

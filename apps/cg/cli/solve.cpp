@@ -97,7 +97,6 @@ void solve_on_hosts(const Job& job, CgReport& report) {
 
   std::vector<std::unique_ptr<cg::Exchange>> exchanges;
   exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), forced));
-  report.explained = explain(*exchanges.front(), share);
   for (const apps::Channels& channels : report.channels)
     exchanges.push_back(cg::direct_exchange(world, share, solver.vectors(), channels));
   if (job.options.compare)
@@ -111,6 +110,7 @@ void solve_on_hosts(const Job& job, CgReport& report) {
   report.nonzeros = elements(world, share, solver.matrix().nonzeros());
   report.peer = {"MPI", apps::mpi_version()};
   measure(report, job, share, ways);
+  report.explained = explain(*exchanges.front(), share);  // with what messages took, where chains are timed
 }
 
 #ifdef OPENTCA_CG_ON_GPUS
@@ -175,10 +175,10 @@ void solve_on_gpus(const Job& job, CgReport& report) {
   report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
   report.start = cg::name_of(start);
   report.nonzeros = elements(world, share, matrix.nonzeros());
-  report.explained = explain(*ways.front());
   report.peer = {"NCCL", apps::nccl_version()};
   measure(report, job, share, ways);
-  if (!by_kernel || !options.explain) return;
+  report.explained = explain(*ways.front());
+  if (!by_kernel || !options.explain || world.size() == 1) return;
   // What a kernel sends by itself is timed where the host starts it.
   const GpuSolving stepwise = solving(job, matrix, vectors, cg::Start::host, forced);
   report.results.front().messages = cg::time_messages(world, problem, share, *stepwise.way);

@@ -22,18 +22,25 @@ __device__ void set(const Lengths& lengths, Word lane, Word lanes) {
     if (lengths.given[i] != device::no_length) lengths.sent[i] = lengths.given[i];
 }
 
+// Tells the host how long what has come is.
+__device__ void land(const NoLengths&) {}
+__device__ void land(const Lengths& lengths) {
+  for (Word i = 0; i < lengths.come_count; ++i)
+    device::store_relaxed(lengths.landed + i, device::load_relaxed(lengths.come + i));
+}
+
 __device__ device::Block block_for(const NoLengths&) { return device::Block::of_grid(); }
 __device__ device::TimedBlock block_for(const TimedLengths& taken) {
   return {device::Block::of_grid(), taken.times};
 }
 __device__ device::Block block_for(const Lengths&) { return device::Block::of_grid(); }
 
-// A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
-// no other order among themselves.
 template <class L>
 using BlockOf = std::conditional_t<std::is_same_v<L, TimedLengths>, device::TimedBlock, device::Block>;
 enum class Copies { by_engine, by_blocks };
 
+// A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
+// no other order among themselves.
 template <class L>
 class StreamPart : public device::ChainPart<BlockOf<L>> {
   using Part = device::ChainPart<BlockOf<L>>;
@@ -72,13 +79,6 @@ class StreamPart : public device::ChainPart<BlockOf<L>> {
     if (group_.lane() != 0 || !good_) return;
     if (reached == attempt_over) land(lengths);
     device::store_release(outcome, reached);
-  }
-
- private:
-  __device__ static void land(const NoLengths&) {}
-  __device__ static void land(const Lengths& lengths) {
-    for (Word i = 0; i < lengths.come_count; ++i)
-      device::store_relaxed(lengths.landed + i, device::load_relaxed(lengths.come + i));
   }
 };
 

@@ -83,6 +83,15 @@ TEST(Timing, SaysWhyThereIsNone) {
             "chain 'u' is timed, and nobody sends to this rank\n");
 }
 
+TEST(Timing, CountsMessagesWithoutTimes) {
+  const Timing timing{
+      .chain = "u", .timed = true, .messages = {{.from = 1, .fabric = "cuda", .count = 7, .untimed = 2}}};
+
+  EXPECT_NE(timing.describe().find("  and 2 messages without times (tca/timing.hpp)\n"), std::string::npos)
+      << timing.describe();
+  EXPECT_NE(timing.json().find(R"("count":7,"untimed":2,)"), std::string::npos) << timing.json();
+}
+
 TEST(Timing, TellsBucketsAsJson) {
   Timing timing{.chain = "u", .timed = true, .messages = {{.from = 3, .fabric = "shm", .count = 2}}};
   timing.messages[0].waiting.add(0);
