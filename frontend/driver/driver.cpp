@@ -25,7 +25,7 @@ constexpr const char* help =
     "  --acc cpu|cuda  Where compute regions run: on the host, or on GPUs, for which nvcc compiles them\n"
     "  -findex=global  Subscripts without a loop variable count from the array's beginning, and not, as\n"
     "                  with -findex=omni, from the rank's part\n"
-    "  -fcheck         Ends the program at a subscript that a rank has no element for, and says who has it\n"
+    "  -fcheck         Ends the program at a wrong index, a stale ghost and a missing update, and says whose\n"
     "  --explain       Has the program print the puts of every reflect when it first runs\n"
     "  --no-openmp     Leaves the lines for OpenMP away\n"
     "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"

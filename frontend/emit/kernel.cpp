@@ -167,7 +167,7 @@ void Emitter::make_kernel(const Statement& s, Region& r, bool shared) {
   if (!condition || condition->arguments.empty()) return;
   k.condition = condition->arguments[0].text;
   std::swap(edits_, launches_);
-  std::set<std::string> seen;
+  std::map<std::string, const Statement*> seen;
   count_locally(s, r);
   clip_loops(s, r.clips, seen);
   for (const auto& child : s.children) statement(*child);
@@ -205,7 +205,7 @@ void Emitter::share_out(const Statement& s, const std::vector<const Statement*>&
     headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
     k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
   }
-  std::set<std::string> seen;
+  std::map<std::string, const Statement*> seen;
   count_locally(s, r);
   clip_loops(s, r.clips, seen);
   for (const auto& [index, clip] : r.clips)

@@ -231,7 +231,7 @@ void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* 
     const auto known = a->layout->reflected.find(flags);
     if (known != a->layout->reflected.end()) return exchange(known->second, async);
     const auto& widths = a->layout->reflect_widths;
-    Halo* const halo =
+    tca::Halo* const halo =
         reflect(*a, widths ? widths->data() : nullptr,
                 (flags & XACC_DEVICE) | (a->layout->orthogonal ? XACC_ORTHOGONAL : 0), async, *at);
     if (is_halo_alone(*a->layout)) a->layout->reflected[flags] = halo;
