@@ -22,7 +22,8 @@ class PostPingPong final : public Started<Messages> {
     const std::vector<RegionToken> tokens = world.all_gather(region_.token());
     if (rank_ < 2) {
       const int other = 1 - rank_;
-      post_.put(tokens[static_cast<std::size_t>(other)], 0, sent_.elements(), block(layout.bytes())).notify(other, 0, 0);
+      post_.put(tokens[static_cast<std::size_t>(other)], 0, sent_.elements(), block(layout.bytes()))
+          .notify(other, 0, 0);
     }
     in = region_.data();
     out = sent_.data();

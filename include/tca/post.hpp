@@ -98,7 +98,7 @@ class TCA_API Region {
   /// Error{invalid_argument}. A post into it takes some 1 us more than into a region with memory of its own.
   Region(World& world, void* memory, Count bytes);
 
-  std::byte* data() const;  ///< an address of the GPU where that has the memory
+  std::byte* data() const;   ///< an address of the GPU where that has the memory
   std::size_t size() const;  ///< in bytes
   RegionToken token() const;
 

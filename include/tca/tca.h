@@ -525,7 +525,8 @@ typedef struct tca_token {
   uint8_t byte[TCA_TOKEN_BYTES];
 } tca_token;
 
-/// Makes memory of this rank that others may post into: new and zeroed, or the program's own.
+/// Makes memory of this rank that others may post into: new and zeroed, of the GPU in a world on GPUs, or the program's
+/// own.
 TCA_API tca_status tca_region_create(tca_world* world, int64_t bytes, tca_region** region);
 TCA_API tca_status tca_region_of_memory(tca_world* world, void* memory, int64_t bytes, tca_region** region);
 TCA_API tca_status tca_region_data(tca_region* region, void** data);

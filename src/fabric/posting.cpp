@@ -30,7 +30,8 @@ void fail_foreign() {
 
 void fail_without_streams() {
   base::fail(Errc::invalid_argument,
-             "streams order posts and notices on the fabric cuda; without a stream the host does so on every fabric");
+             "streams order posts and notices on the fabric cuda; without a stream the host does so on every "
+             "fabric");
 }
 
 std::uint64_t random_job() {

@@ -121,7 +121,9 @@ class Poster {
 
   // A fabric overrides this where an accelerator orders posts: what comes behind it on the stream waits for a notice,
   // which it consumes. Fabric::check throws where none has come.
-  virtual void take_on(int /*source*/, int /*slot*/, std::uint32_t /*tag*/, Stream) { fail_without_streams(); }
+  virtual void take_on(int /*source*/, int /*slot*/, std::uint32_t /*tag*/, Stream) {
+    fail_without_streams();
+  }
 };
 
 }  // namespace tca::fabric

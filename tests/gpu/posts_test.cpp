@@ -37,7 +37,8 @@ class PostRing {
         room_(world, "room"),
         notices_(world) {
     const std::vector<RegionToken> tokens = world.all_gather(region_.token());
-    data_.put(tokens[static_cast<std::size_t>(right_)], 0, source_.elements(), block(count)).notify(right_, 3, 7);
+    data_.put(tokens[static_cast<std::size_t>(right_)], 0, source_.elements(), block(count))
+        .notify(right_, 3, 7);
     room_.notify(left_, 200, 8);
     ok(cudaMallocHost(&pinned_, static_cast<std::size_t>(count) * sizeof(Value)));
     ok(cudaMallocHost(&come_, static_cast<std::size_t>(count) * sizeof(Value)));
@@ -88,7 +89,8 @@ class PostRing {
     return 1'000'000 * step + 1000 * rank + static_cast<Value>(i);
   }
   void set(Value step) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) pinned_[i] = value(world_.rank(), step, i);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i)
+      pinned_[i] = value(world_.rank(), step, i);
   }
   void check_come(Value step) {
     stream_.finish();
@@ -138,8 +140,10 @@ TEST_P(FabricTest, PostsOfLayoutsOnAStream) {
     const Region plain(world, count * sizeof(Value)), of_window(world, window.data(), count * sizeof(Value));
     const Region host = Region::on_host(world, count * sizeof(Value));
     const Region of_host_window(world, on_host.data(), count * sizeof(Value));
-    const auto plain_there = world.all_gather(plain.token()), window_there = world.all_gather(of_window.token());
-    const auto host_there = world.all_gather(host.token()), host_window_there = world.all_gather(of_host_window.token());
+    const auto plain_there = world.all_gather(plain.token()),
+               window_there = world.all_gather(of_window.token());
+    const auto host_there = world.all_gather(host.token()),
+               host_window_there = world.all_gather(of_host_window.token());
     Value* device = nullptr;
     ok(cudaMalloc(&device, count * sizeof(Value)));
     Value* pinned = nullptr;
@@ -171,8 +175,10 @@ TEST_P(FabricTest, PostsOfLayoutsOnAStream) {
     }
     for (const std::size_t i : {0, 3, 17, 39})
       require(value(of_window, i / 4 * 9 + i % 4) == begin + static_cast<Value>(i), "rows {}", i);
-    for (const std::size_t i : {0, 299}) require(value(host, 5 + i) == begin + static_cast<Value>(2 * i), "block {}", i);
-    require(on_host[123] == begin + 12 && on_host[123 + 345] == begin + 12 + 345 && on_host[122] == 0, "sub-array");
+    for (const std::size_t i : {0, 299})
+      require(value(host, 5 + i) == begin + static_cast<Value>(2 * i), "block {}", i);
+    require(on_host[123] == begin + 12 && on_host[123 + 345] == begin + 12 + 345 && on_host[122] == 0,
+            "sub-array");
     world.barrier();
     ok(cudaFree(device));
     ok(cudaFreeHost(pinned));
@@ -198,7 +204,8 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     world.barrier();
     post.start(stream);
     stream.finish();
-    const auto gone = refuses(Errc::invalid_argument, {"rank", "is gone", "new token"}, [&] { world.check(); });
+    const auto gone =
+        refuses(Errc::invalid_argument, {"rank", "is gone", "new token"}, [&] { world.check(); });
     require(static_cast<bool>(gone), "{}", gone.message());
     require(!notices.test({other, 1, 1}), "a notice was raised");
 
@@ -209,7 +216,8 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     more.notify(other, 2, 99);
     more.start(stream);
     stream.finish();
-    const auto refused = refuses(Errc::refused, {"one more", "slot 2", "8 other tags"}, [&] { more.flush(); });
+    const auto refused =
+        refuses(Errc::refused, {"one more", "slot 2", "8 other tags"}, [&] { more.flush(); });
     require(static_cast<bool>(refused), "{}", refused.message());
     for (std::uint32_t tag = 0; tag < notice_tags; ++tag) notices.wait({other, 2, tag}, stream);
     stream.finish();
@@ -224,11 +232,13 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     const Region next(world, 64);
     const auto next_there = world.all_gather(next.token());
     of_host.put(next_there[static_cast<std::size_t>(other)], 0, ordinary, block(8));
-    const auto unreached = refuses(Errc::invalid_argument, {"start of post 'ordinary'", "ordinary host memory"},
-                                   [&] { of_host.start(stream); });
+    const auto unreached =
+        refuses(Errc::invalid_argument, {"start of post 'ordinary'", "ordinary host memory"},
+                [&] { of_host.start(stream); });
     require(static_cast<bool>(unreached), "{}", unreached.message());
-    const auto no_region = refuses(Errc::invalid_argument, {"a region of rank", "ordinary host memory", "on_host"},
-                                   [&] { Region(world, ordinary.data(), 64); });
+    const auto no_region =
+        refuses(Errc::invalid_argument, {"a region of rank", "ordinary host memory", "on_host"},
+                [&] { Region(world, ordinary.data(), 64); });
     require(static_cast<bool>(no_region), "{}", no_region.message());
     world.barrier();
   });
@@ -247,6 +257,9 @@ TEST_P(FabricTest, NoticesOnAStreamThatDoNotCome) {
                 says(error.message, {"stream", "slot 4", "tag 12", "rank 1"}) &&
                 error.fields.missing == std::vector<int>{1},
             "{}", error.message);
+    Post post(world, "after that");
+    post.notify(0, 0, 0);
+    require(caught([&] { post.run(); }).code == error.code, "a post after a wait in vain");
   };
   EXPECT_EQ(GetParam().make()->run(2, body, {.time_limit = std::chrono::seconds(8)}), "");
 }

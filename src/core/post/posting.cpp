@@ -49,10 +49,11 @@ Posting::Posting(const WorldState& world) : world_(world) {
   for (const auto& fabric : world.fabrics()) {
     posters_.push_back(fabric->poster());
     if (posters_.back() != nullptr) continue;
-    base::fail(Errc::invalid_argument, {.rank = world.rank()},
-               "the fabric {} carries no posts, regions and notices here; put through a chain (World::chain), or "
-               "choose shm, mpi, shm+mpi, cuda or sim (WorldOptions::fabric or OPENTCA_FABRIC)",
-               fabric->name());
+    base::fail(
+        Errc::invalid_argument, {.rank = world.rank()},
+        "the fabric {} carries no posts, regions and notices here; put through a chain (World::chain), or "
+        "choose shm, mpi, shm+mpi, cuda or sim (WorldOptions::fabric or OPENTCA_FABRIC)",
+        fabric->name());
   }
 }
 

@@ -56,6 +56,15 @@ Word atom_bytes(const base::Shape& shape, Side side, std::uintptr_t address, Wor
   return static_cast<Word>(bits & (~bits + 1));
 }
 
+base::Shape densified(base::Shape shape, Side side) {
+  auto pitch = static_cast<std::int64_t>(shape.run);
+  for (std::uint64_t i = 0; i < shape.loop_count; ++i) {
+    (side == Side::to ? shape.loops[i].to_pitch : shape.loops[i].from_pitch) = pitch;
+    pitch *= static_cast<std::int64_t>(shape.loops[i].count);
+  }
+  return shape;
+}
+
 std::vector<base::Part> parts_of(const base::Shape& shape, int protocol) {
   constexpr std::uint64_t wide = 16, large = 16384;
   std::vector<base::Part> parts = base::split(shape, largest_part);

@@ -48,6 +48,9 @@ Word atom_bytes(const base::Shape& shape, Side side, std::uintptr_t address, Wor
 device::Loops loops_of(const base::Shape& shape, Word atom_bytes);
 device::Pitches pitches_of(const base::Shape& shape, Side side);
 
+// Returns a shape whose bytes are contiguous on one side.
+base::Shape densified(base::Shape shape, Side side);
+
 // A put is cut into parts of at most this many bytes, so that 32 bits can number what a part contains.
 inline constexpr std::uint64_t largest_part = std::uint64_t{1} << 31;
 

@@ -126,7 +126,8 @@ TEST_P(FabricTest, PostsOfEveryLayout) {
         for (std::size_t k = 0; k < cases[i].to.at.size(); ++k)
           expected[static_cast<std::size_t>(cases[i].to.at[k])] =
               100'000 * static_cast<Value>(from) + cases[i].from.at[k];
-        require(all.values((from * cases.size() + i) * room, room) == expected, "case {} from rank {}", i, from);
+        require(all.values((from * cases.size() + i) * room, room) == expected, "case {} from rank {}", i,
+                from);
       }
     }
     post.flush();
@@ -492,12 +493,9 @@ TEST_P(FabricTest, WrongPostsAreRefused) {
     });
     if (!is_of(GetParam(), "cuda")) {
       Post empty(world, "empty");
-      refused(Errc::invalid_argument, {"start of post 'empty'", "streams", "cuda"}, [&] {
-        empty.notify(1, 0, 0).start(Stream{});
-      });
-      refused(Errc::invalid_argument, {"streams", "cuda"}, [&] {
-        Notices(world).wait({1, 0, 0}, Stream{});
-      });
+      refused(Errc::invalid_argument, {"start of post 'empty'", "streams", "cuda"},
+              [&] { empty.notify(1, 0, 0).start(Stream{}); });
+      refused(Errc::invalid_argument, {"streams", "cuda"}, [&] { Notices(world).wait({1, 0, 0}, Stream{}); });
     }
     post.clear();
     World group = world.group({0, 1});

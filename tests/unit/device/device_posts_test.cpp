@@ -150,6 +150,17 @@ TEST(DevicePosts, StreamsOfASourceCountTogether) {
   EXPECT_FALSE(pair.host.take([](Word) { return true; }));
 }
 
+// The lane of one side may come after the other side has taken its notices.
+TEST(DevicePosts, ALaneThatIsBehindHasNoNotices) {
+  Pair pair;
+  device::run_post(pair.post({7}), Alone(), 0);
+  const auto come = std::ranges::find(pair.host.lanes, device::lane_of(7, 1));
+  ASSERT_NE(come, pair.host.lanes.end());
+  EXPECT_TRUE(pair.take_on_stream(7));
+  *come = 0;
+  EXPECT_FALSE(pair.host.take([](Word) { return true; }));
+}
+
 TEST(DevicePosts, AFullSlotIsRefusedAndNothingIsStored) {
   Pair pair;
   const std::vector<Word> here{3, 4};

@@ -113,7 +113,8 @@ void GpuBench::ping_pong() {
       return everybody(
           all,
           [&](const gpu::Way& way) {
-            return way.posted ? gpu::post_ping_pong(world_, rows, way) : gpu::chain_ping_pong(world_, rows, way);
+            return way.posted ? gpu::post_ping_pong(world_, rows, way)
+                              : gpu::chain_ping_pong(world_, rows, way);
           },
           [&](gpu::Peer& peer) { return peer.ping_pong(rows); });
     };

@@ -1,6 +1,5 @@
 #include "fabric/cuda/memory/region.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -9,14 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "base/fail.hpp"
 #include "fabric/cuda/memory/pinned_memory.hpp"
+#include "fabric/cuda/memory/shared_memories.hpp"
 
 namespace tca::cuda {
 
@@ -109,49 +107,6 @@ Region pin(int fd, std::size_t bytes, std::size_t mapped) {
   return Region(static_cast<std::byte*>(memory), bytes, [undo] { undo(true); });
 }
 
-// The host memory that this process shares: the descriptors by which a part of it can be shared once more.
-struct Shared {
-  std::size_t mapped = 0;
-  int fd = -1;
-};
-
-class SharedMemories {
- public:
-  void add(std::byte* begin, std::size_t mapped, int fd) {
-    const std::lock_guard guard(mutex_);
-    all_[begin] = {mapped, fcntl(fd, F_DUPFD_CLOEXEC, 0)};
-  }
-  void remove(std::byte* begin) {
-    const std::lock_guard guard(mutex_);
-    const auto found = all_.find(begin);
-    if (found == all_.end()) return;
-    close(found->second.fd);
-    all_.erase(found);
-  }
-  // Describes memory that lies in one of them. Returns false where it does not.
-  bool describe(std::byte* data, std::size_t bytes, Token& token) {
-    const std::lock_guard guard(mutex_);
-    auto next = all_.upper_bound(data);
-    if (next == all_.begin()) return false;
-    const auto& [begin, shared] = *--next;
-    token.offset = static_cast<std::uint64_t>(data - begin);
-    if (token.offset + bytes > shared.mapped) return false;
-    token.kind = Token::Kind::host;
-    token.mapped = shared.mapped;
-    token.fd = fcntl(shared.fd, F_DUPFD_CLOEXEC, 0);
-    return token.fd >= 0;
-  }
-
- private:
-  std::mutex mutex_;  // ranks may be threads
-  std::map<std::byte*, Shared> all_;
-};
-
-SharedMemories& shared_memories() {
-  static SharedMemories all;
-  return all;
-}
-
 // Returns the part of a region from `offset` on.
 Region part_of(Region whole, std::uint64_t offset, std::size_t bytes) {
   if (offset == 0) return whole;
@@ -216,103 +171,6 @@ Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t strea
   check(cudaMemsetAsync(region.data(), 0, mapped, stream), "clearing device memory");
   check(cudaStreamSynchronize(stream), "clearing device memory");
   return region;
-}
-
-Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, data), "looking at the memory to register");
-  if (attributes.type != cudaMemoryTypeDevice) {
-    base::fail(Errc::invalid_argument,
-               "{} is {} memory; register what cudaMalloc gave, or let World::window allocate",
-               fmt::ptr(data), attributes.type == cudaMemoryTypeManaged ? "managed" : "host");
-  }
-  if (attributes.device != device) {
-    base::fail(Errc::invalid_argument, "{} is memory of GPU {}, but this rank drives GPU {}", fmt::ptr(data),
-               attributes.device, device);
-  }
-  CUdeviceptr base = 0;
-  std::size_t size = 0;
-  const auto address = reinterpret_cast<std::uint64_t>(data);
-  check(driver().get_address_range(&base, &size, address), "finding the allocation to register");
-  if (address + bytes > base + size) {
-    base::fail(Errc::invalid_argument, "{} bytes from {} reach past the end of their allocation of {} bytes",
-               bytes, fmt::ptr(data), size);
-  }
-  token = {.kind = Token::Kind::legacy,
-           .pid = getpid(),
-           .device = device,
-           .address = address,
-           .bytes = bytes,
-           .offset = address - base};
-  if (exported && cudaIpcGetMemHandle(&token.ipc, data) != cudaSuccess) {
-    cudaGetLastError();
-    base::fail(
-        Errc::invalid_argument,
-        "{} cannot be shared with other processes: CUDA shares what cudaMalloc gave, not memory of a pool "
-        "(cudaMallocAsync) or of the driver's virtual-memory calls; let World::window allocate it",
-        fmt::ptr(data));
-  }
-  return Region(data, bytes, {});
-}
-
-namespace {
-
-// Shares memory of cuMemCreate once more, such as that of windows. Returns false for memory of other kinds.
-bool export_again(std::uint64_t address, std::size_t bytes, Token& token) {
-  const Driver& d = driver();
-  CUmemGenericAllocationHandle handle = 0;
-  if (d.retain(&handle, reinterpret_cast<void*>(address)) != CUDA_SUCCESS) return false;
-  CUdeviceptr base = 0;
-  std::size_t size = 0;
-  const bool is_shared = d.get_address_range(&base, &size, address) == CUDA_SUCCESS &&
-                         address + bytes <= base + size &&
-                         d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) == CUDA_SUCCESS;
-  d.release(handle);
-  if (!is_shared) return false;
-  token.kind = Token::Kind::exported;
-  token.mapped = size;
-  token.offset = address - base;
-  return true;
-}
-
-Region adopt_host_memory(std::byte* data, std::size_t bytes, bool is_pinned, bool exported, Token& token) {
-  if (!is_pinned) {
-    base::fail(Errc::invalid_argument,
-               "{} is ordinary host memory, which GPUs do not reach; make a region with memory of its own (Region or "
-               "Region::on_host), or give one memory of a window, of cudaMalloc or of cudaHostAlloc",
-               fmt::ptr(data));
-  }
-  void* for_kernels = nullptr;
-  if (cudaHostGetDevicePointer(&for_kernels, data, 0) != cudaSuccess || for_kernels != data) {
-    cudaGetLastError();
-    base::fail(Errc::invalid_argument,
-               "{} is pinned host memory that kernels do not reach at the same address; pin it with "
-               "cudaHostAllocMapped and cudaHostAllocPortable",
-               fmt::ptr(data));
-  }
-  token.kind = Token::Kind::host;
-  if (exported && !shared_memories().describe(data, bytes, token)) {
-    base::fail(Errc::invalid_argument,
-               "{} is pinned host memory that other processes cannot map; make a region with memory of its own "
-               "(Region::on_host), or of a window in host memory (World::host_window)",
-               fmt::ptr(data));
-  }
-  return Region(data, bytes, {});
-}
-
-}  // namespace
-
-Region adopt_alone(int device, std::byte* data, std::size_t bytes, bool exported, Token& token) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, data), "looking at the memory of a region");
-  token = {.pid = getpid(), .device = device, .address = reinterpret_cast<std::uint64_t>(data), .bytes = bytes};
-  if (attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeUnregistered)
-    return adopt_host_memory(data, bytes, attributes.type == cudaMemoryTypeHost, exported, token);
-  if (attributes.type == cudaMemoryTypeDevice && attributes.device == device) {
-    token.kind = Token::Kind::legacy;
-    if (!exported || export_again(token.address, bytes, token)) return Region(data, bytes, {});
-  }
-  return adopt(device, data, bytes, exported, token);
 }
 
 Region attach(int device, const Token& token) {

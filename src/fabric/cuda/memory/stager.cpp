@@ -45,16 +45,6 @@ bool host_flushes_network_writes(int device) {
   return (ways & cudaFlushGPUDirectRDMAWritesOptionHost) != 0;
 }
 
-// Returns a shape whose bytes are contiguous on one side.
-base::Shape densified(base::Shape shape, Side side) {
-  auto pitch = static_cast<std::int64_t>(shape.run);
-  for (std::uint64_t i = 0; i < shape.loop_count; ++i) {
-    (side == Side::to ? shape.loops[i].to_pitch : shape.loops[i].from_pitch) = pitch;
-    pitch *= static_cast<std::int64_t>(shape.loops[i].count);
-  }
-  return shape;
-}
-
 }  // namespace
 
 StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) : bytes_(bytes), memory_(memory) {

@@ -26,9 +26,9 @@ inline std::size_t first_lane(int slot) { return static_cast<std::size_t>(slot) 
 
 // A slot of a source at the owner's host.
 struct alignas(64) HostSlot {
-  std::array<std::uint64_t, notice_tags> lanes;     // by the source's kernels
-  std::array<Word, notice_tags> taken_by_streams;   // by the owner's kernels
-  std::array<Word, notice_tags> taken_by_host;      // by the owner's host
+  std::array<std::uint64_t, notice_tags> lanes;    // by the source's kernels
+  std::array<Word, notice_tags> taken_by_streams;  // by the owner's kernels
+  std::array<Word, notice_tags> taken_by_host;     // by the owner's host
 
   // Takes a notice of the first lane that has one with a wanted tag.
   template <class Wanted>
@@ -49,7 +49,7 @@ struct alignas(64) HostSlot {
 
 // A place for a region. `what` is set before `live`.
 struct alignas(64) RegionPlace {
-  std::atomic<std::uint64_t> live;  // the generation of the region that lives here; 0 where there is none
+  std::atomic<std::uint64_t> live;   // the generation of the region that lives here; 0 where there is none
   std::atomic<std::uint64_t> ended;  // the generation of the last one that has ended here
   std::array<std::byte, 112> what;   // how to map it
 };
@@ -76,7 +76,9 @@ struct DeviceBoard {
   explicit DeviceBoard(std::size_t ranks) : ranks_(ranks) {}
 
   // By source: what it has raised here (by the source), and what streams have taken of it (by this rank).
-  std::size_t lanes(int source, int slot) const { return (row(source) + first_lane(slot)) * sizeof(std::uint64_t); }
+  std::size_t lanes(int source, int slot) const {
+    return (row(source) + first_lane(slot)) * sizeof(std::uint64_t);
+  }
   std::size_t taken(int source, int slot) const {
     return taken_begin() + (row(source) + first_lane(slot)) * sizeof(Word);
   }

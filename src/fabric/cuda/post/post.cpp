@@ -17,25 +17,17 @@ constexpr Word most_alone = 4;
 constexpr std::uint64_t most_bytes_alone = 32768;
 
 // NVLink is full with so many blocks, and the rest of the GPU is left to the program.
-constexpr unsigned storing_blocks = 32;
+constexpr unsigned most_blocks_of_post = 32;
 
 // Returns whether kernels of a GPU reach the source of a post.
 bool is_reached(const std::byte* memory, int device) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, memory), "looking at the source of a post");
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != device)
-    base::fail(Errc::invalid_argument, "its source is memory of GPU {}, but this rank drives GPU {}", attributes.device,
-               device);
-  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == memory;
-}
-
-base::Shape gathered(base::Shape shape) {
-  auto pitch = static_cast<std::int64_t>(shape.run);
-  for (std::uint64_t i = 0; i < shape.loop_count; ++i) {
-    shape.loops[i].from_pitch = pitch;
-    pitch *= static_cast<std::int64_t>(shape.loops[i].count);
-  }
-  return shape;
+    base::fail(Errc::invalid_argument, "its source is memory of GPU {}, but this rank drives GPU {}",
+               attributes.device, device);
+  if (attributes.type == cudaMemoryTypeHost) return attributes.devicePointer == memory;
+  return attributes.type != cudaMemoryTypeUnregistered;
 }
 
 // Parts of the stage begin at multiples of the widest atom.
@@ -120,7 +112,8 @@ void CudaPost::start_on(Stream stream) {
   const OnDevice here(poster_.resources_.device);
   if (std::ranges::any_of(puts_, &Put::is_staged)) {
     base::fail(Errc::invalid_argument,
-               "its source is ordinary host memory, which kernels do not reach: start it without a stream, or put from "
+               "its source is ordinary host memory, which kernels do not reach: start it without a stream, "
+               "or put from "
                "a window, from memory of the GPU, or from pinned memory");
   }
   const bool captured = is_captured(stream);
@@ -137,7 +130,10 @@ bool CudaPost::has_left() {
   // What has become of a start is told before it is through.
   const bool is_over = compiled_ == nullptr || on_stream_ || compiled_->is_through();
   check();
-  if (is_over) return true;
+  if (is_over) {
+    if (!on_stream_) poster_.resources_.check();  // after a wait in vain it has sent nothing
+    return true;
+  }
   constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
   if (++polls_ % polls_between_checks == 0) {
     const cudaError_t state = state_of(poster_.starts_.stream);
@@ -167,7 +163,8 @@ void CudaPost::compile() {
   for (const Put& put : puts_) bytes += put.shape.bytes();
   Grid& grid = compiled_->grid;
   if (compiled_->view.segments > most_alone || bytes > most_bytes_alone)
-    grid.blocks = std::max(2u, std::min({compiled_->view.segments, storing_blocks, poster_.resources_.block_limit}));
+    grid.blocks = std::max(
+        2u, std::min({compiled_->view.segments, most_blocks_of_post, poster_.resources_.block_limit}));
   else if (atoms <= 128)
     grid.threads = 32;
   cuda::check(cudaStreamSynchronize(poster_.resources_.setup), "compiling a post");
@@ -190,10 +187,11 @@ void CudaPost::add_regions() {
 Word* CudaPost::turn_at(int rank) {
   if (!compiled_->turn) {
     if (poster_.free_turns_.empty())
-      base::fail(Errc::out_of_memory,
-                 "this rank has {} posts into memory that programs have; clear or destroy some, or let regions have "
-                 "memory of their own (Region, without a pointer)",
-                 most_guarded);
+      base::fail(
+          Errc::out_of_memory,
+          "this rank has {} posts into memory that programs have; clear or destroy some, or let regions have "
+          "memory of their own (Region, without a pointer)",
+          most_guarded);
     compiled_->turn = poster_.free_turns_.back();
     poster_.free_turns_.pop_back();
     compiled_->view.turns = compiled_->view.refused + 1;
@@ -206,7 +204,7 @@ Word CudaPost::add_stores() {
   Word atoms = 0;
   const std::byte* staged = compiled_->staged == nullptr ? nullptr : compiled_->staged->data();
   for (const Put& put : puts_) {
-    const base::Shape shape = put.is_staged ? gathered(put.shape) : put.shape;
+    const base::Shape shape = put.is_staged ? densified(put.shape, Side::from) : put.shape;
     const std::byte* const from = put.is_staged ? staged : put.from;
     std::byte* const to = put.region->memory->data() + put.offset;
     for (const base::Part& part : parts_of(shape, direct)) {

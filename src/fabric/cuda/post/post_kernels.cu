@@ -51,7 +51,8 @@ void launch_post(const device::Post& post, Grid grid, Word ticket, cudaStream_t 
   launch(what, end_kernel, one_warp, stream, post, ticket);
 }
 
-void launch_notice_wait(const device::NoticeWait& wait, const device::WaitLimits& limits, cudaStream_t stream) {
+void launch_notice_wait(const device::NoticeWait& wait, const device::WaitLimits& limits,
+                        cudaStream_t stream) {
   launch("waiting for a notice", notice_kernel, one_warp, stream, wait, limits);
 }
 

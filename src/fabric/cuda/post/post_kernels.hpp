@@ -11,7 +11,8 @@ namespace tca::cuda {
 void launch_post(const device::Post& post, Grid grid, Word ticket, cudaStream_t stream);
 
 // Waits for a notice and consumes it.
-void launch_notice_wait(const device::NoticeWait& wait, const device::WaitLimits& limits, cudaStream_t stream);
+void launch_notice_wait(const device::NoticeWait& wait, const device::WaitLimits& limits,
+                        cudaStream_t stream);
 
 // See load_kernels.
 void load_post_kernels();

@@ -43,7 +43,9 @@ OfProcess& of_process() {
 
 }  // namespace
 
-std::shared_ptr<const Region> region_of_process(const fabric::RegionName& name) { return of_process().find(name); }
+std::shared_ptr<const Region> region_of_process(const fabric::RegionName& name) {
+  return of_process().find(name);
+}
 
 CudaOwnRegion::CudaOwnRegion(CudaPoster& poster, const fabric::RegionSpec& spec)
     : poster_(poster), is_program_s_(spec.existing != nullptr) {

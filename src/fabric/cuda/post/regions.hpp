@@ -29,9 +29,7 @@ class CudaFarRegion final : public fabric::FarRegion {
  public:
   CudaFarRegion(const std::atomic<std::uint64_t>& live, Mapped mapped)
       : live_(live), mapped_(std::make_shared<const Mapped>(std::move(mapped))) {}
-  bool is_live() const override {
-    return live_.load(std::memory_order_acquire) == mapped_->view.generation;
-  }
+  bool is_live() const override { return live_.load(std::memory_order_acquire) == mapped_->view.generation; }
   const std::shared_ptr<const Mapped>& mapped() const { return mapped_; }
 
  private:
