@@ -56,8 +56,7 @@ static void work(tca::World& world, const tca::Region& region) {
 
 int main() try {
   auto world = tca::World::init();
-  const auto region =
-      tca::Region::on_host(world, sizeof(Piece));  // this rank's alone; others learn of it by its token
+  const auto region = tca::Region::on_host(world, sizeof(Piece));  // others learn of it by its token
   const std::vector<tca::RegionToken> tokens = world.all_gather(region.token());
 
   if (world.rank() == 0)
