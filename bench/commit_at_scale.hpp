@@ -19,8 +19,8 @@ struct CommitAtScale {
   std::uint64_t whole_bytes = 0;   // by which it had grown at most
 };
 
-// Runs `ranks` ranks on a modelled machine. Each commits a halo of a small cube, with edges and corners, whose grid is
-// periodic: puts to 26 neighbours, or fewer where a side of the grid has less than three ranks.
+// Runs `ranks` ranks on a modelled machine. Each commits a halo of a small cube, with edges and corners, in a periodic
+// grid: 26 puts to as many neighbours, where each side of the grid has three ranks or more.
 CommitAtScale measure_commit_at_scale(int ranks, const WorldOptions& options);
 
 }  // namespace tca::bench

@@ -73,7 +73,7 @@ void run_modelled_commit_bench(const BenchOptions& options, const WorldOptions& 
   record.bench = options.what;
   record.fabric = options.fabric;
   record.protocol = "chosen";
-  record.layout = "cube of neighbours";
+  record.layout = "faces, edges and corners";
   record.ranks = options.ranks;
   record.n = 26;
   record.bytes = static_cast<std::int64_t>(costs.sent);
