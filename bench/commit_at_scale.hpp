@@ -15,8 +15,8 @@ struct CommitAtScale {
   double commit_s = 0;  // the commit
   double whole_s = 0;   // everything, the end of the world included
   std::uint64_t sent = 0;          // bytes that a rank sends in a step
-  std::uint64_t commit_bytes = 0;  // by which the process has grown in the commit
-  std::uint64_t whole_bytes = 0;   // by which it had grown at most
+  std::uint64_t commit_bytes = 0;  // that are allocated for the committed halos
+  std::uint64_t whole_bytes = 0;   // by which the process had grown at most, stacks included
 };
 
 // Runs `ranks` ranks on a modelled machine. Each commits a halo of a small cube, with edges and corners, in a periodic
