@@ -306,33 +306,39 @@ TEST(SimWorld, AValueOnItsWayToAWindowThatHasGoneLandsNowhere) {
   }
 }
 
+// Every rank puts to the next, three times.
+void go_round(World& world) {
+  const int ranks = world.size(), me = world.rank(), next = (me + 1) % ranks, last = (me + ranks - 1) % ranks;
+  const Window<int> window = world.window<int>(2);
+  Chain chain = world.chain("ring");
+  chain.put(window.on(next).at(1), window.at(0), block(1)).expect(last).commit();
+  for (int step = 1; step <= 3; ++step) {
+    window[0] = 10 * me + step;
+    chain.start();
+    chain.wait();
+    if (window[1] != 10 * last + step) throw Error(Errc::refused, fmt::format("rank {}: {}", me, window[1]));
+  }
+}
+
 TEST(SimWorld, AThousandRanks) {
   constexpr int ranks = 1024;
-  const auto go_round = [](World& world) {
-    const int me = world.rank(), next = (me + 1) % ranks, last = (me + ranks - 1) % ranks;
-    const Window<int> window = world.window<int>(2);
-    Chain chain = world.chain("ring");
-    chain.put(window.on(next).at(1), window.at(0), block(1)).expect(last).commit();
-    for (int step = 1; step <= 3; ++step) {
-      window[0] = 10 * me + step;
-      chain.start();
-      chain.wait();
-      if (window[1] != 10 * last + step)
-        throw Error(Errc::refused, fmt::format("rank {}: {}", me, window[1]));
-    }
-  };
-  const Outcome run = run_on("torus-32k", ranks, go_round);
-  EXPECT_GT(*std::ranges::min_element(run.seconds), 0);
-  if (!base::Fibers::available) return;
   base::Fibers fibers(ranks);
-  const Outcome by_fibers = run_on("torus-32k", ranks, go_round, &fibers);
-  EXPECT_EQ(by_fibers.hash, run.hash);
-  EXPECT_EQ(by_fibers.seconds, run.seconds);
+  const Outcome run = run_on("torus-32k", ranks, go_round, base::Fibers::available ? &fibers : nullptr);
+  EXPECT_GT(*std::ranges::min_element(run.seconds), 0);
+}
+
+TEST(SimWorld, FibersDoAsThreads) {
+  if (!base::Fibers::available) GTEST_SKIP() << "sanitizers take the stack of a fiber for a bug";
+  constexpr int ranks = 16;
+  base::Fibers fibers(ranks);
+  const Outcome by_threads = run_on("quong", ranks, go_round), by_fibers = run_on("quong", ranks, go_round, &fibers);
+  EXPECT_EQ(by_fibers.hash, by_threads.hash);
+  EXPECT_EQ(by_fibers.seconds, by_threads.seconds);
 }
 
 // One that fails ends the others, which wait for it.
 TEST(SimWorld, ErrorsOfRanksThatAreFibers) {
-  WorldOptions options = on("peach3");
+  WorldOptions options = on("quong");
   options.fibers = true;
   std::vector<Caught> all(3);
   const auto body = [&](World& world) {
