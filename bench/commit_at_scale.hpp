@@ -10,10 +10,10 @@ namespace tca::bench {
 
 // Of all ranks together, which take turns on one thread. Seconds are of processor time.
 struct CommitAtScale {
-  double up_s = 0;      // until every rank has its world
-  double made_s = 0;    // until every rank has made its halo and its window, before the commit
-  double commit_s = 0;  // the commit
-  double whole_s = 0;   // everything, the end of the world included
+  double up_s = 0;                 // until every rank has its world
+  double made_s = 0;               // until every rank has made its halo and its window, before the commit
+  double commit_s = 0;             // the commit
+  double whole_s = 0;              // everything, the end of the world included
   std::uint64_t sent = 0;          // bytes that a rank sends in a step
   std::uint64_t commit_bytes = 0;  // that are allocated for the committed halos
   std::uint64_t whole_bytes = 0;   // by which the process had grown at most, stacks included

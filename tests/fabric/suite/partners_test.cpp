@@ -5,7 +5,9 @@
 namespace tca::test {
 namespace {
 
-ChainOptions among_partners(const std::string& channel = {}) { return {.channel = channel, .partners_only = true}; }
+ChainOptions among_partners(const std::string& channel = {}) {
+  return {.channel = channel, .partners_only = true};
+}
 
 // Two ranks exchange an element in each step.
 void exchange(World& world, const Window<int>& window, int other, const std::string& channel, int steps) {
@@ -15,7 +17,8 @@ void exchange(World& world, const Window<int>& window, int other, const std::str
   for (int step = 1; step <= steps; ++step) {
     fill(window, 0, 1, 100 * step + me);
     chain.run();
-    require(element(window, 1) == 100 * step + other, "{} instead of {}", element(window, 1), 100 * step + other);
+    require(element(window, 1) == 100 * step + other, "{} instead of {}", element(window, 1),
+            100 * step + other);
   }
 }
 
@@ -51,12 +54,14 @@ TEST_P(FabricTest, ARefusalReachesAllWhomPartnersJoin) {
       Chain chain = world.chain("path", among_partners());
       for (const int other : {me - 1, me + 1}) {
         if (other < 0 || other > 3) continue;
-        chain.put(window.on(other).at(other < me ? 3 : 2), window.at(other < me ? 0 : 1), block(1)).expect(other);
+        chain.put(window.on(other).at(other < me ? 3 : 2), window.at(other < me ? 0 : 1), block(1))
+            .expect(other);
       }
       if (me == 3) chain.put(window.on(2).at(2), window.at(0), block(1));  // where rank 1 puts as well
       const Caught error = caught([&] { chain.commit(); });
       require(error.code == Errc::refused, "rank {}: {}", me, error.message);
-      const auto told = says(error.message, {"chain 'path' refused, 1 problem", "of rank 1", "of rank 3", "window 0"});
+      const auto told =
+          says(error.message, {"chain 'path' refused, 1 problem", "of rank 1", "of rank 3", "window 0"});
       require(static_cast<bool>(told), "{}", error.message);
       Chain mended = world.chain("mended", among_partners());
       if (me < 2) mended.put(window.on(1 - me).at(2), window.at(0), block(1)).expect(1 - me);

@@ -331,7 +331,8 @@ TEST(SimWorld, FibersDoAsThreads) {
   if (!base::Fibers::available) GTEST_SKIP() << "sanitizers take the stack of a fiber for a bug";
   constexpr int ranks = 16;
   base::Fibers fibers(ranks);
-  const Outcome by_threads = run_on("quong", ranks, go_round), by_fibers = run_on("quong", ranks, go_round, &fibers);
+  const Outcome by_threads = run_on("quong", ranks, go_round),
+                by_fibers = run_on("quong", ranks, go_round, &fibers);
   EXPECT_EQ(by_fibers.hash, by_threads.hash);
   EXPECT_EQ(by_fibers.seconds, by_threads.seconds);
 }
