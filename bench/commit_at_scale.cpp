@@ -1,9 +1,9 @@
 #include "commit_at_scale.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <utility>
@@ -32,6 +32,12 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// Returns what the process has allocated, which pages that were freed before do not hide.
+std::uint64_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 std::uint64_t most_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -56,13 +62,13 @@ CommitAtScale measure_commit_at_scale(int ranks, const WorldOptions& options) {
     const Window<double> window = world.window<double>(halo.elements());
     halo.add(window);
     world.barrier();
-    const std::uint64_t made_bytes = tells ? resident_bytes() : 0;
+    const std::uint64_t made_bytes = tells ? allocated_bytes() : 0;
     if (tells) costs.made_s = seconds_since(last);
     halo.commit();
     world.barrier();
     if (!tells) return;
     costs.commit_s = seconds_since(last);
-    costs.commit_bytes = resident_bytes() - std::min(made_bytes, resident_bytes());
+    costs.commit_bytes = allocated_bytes() - made_bytes;
     costs.sent = static_cast<std::uint64_t>(halo.bytes());
   };
   World::run_threads(ranks, body, options);

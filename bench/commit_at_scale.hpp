@@ -10,17 +10,17 @@ namespace tca::bench {
 
 // Of all ranks together, which take turns on one thread. Seconds are of processor time.
 struct CommitAtScale {
-  double up_s = 0;      // until every rank has its world
-  double made_s = 0;    // until every rank has made its halo and its window, before the commit
-  double commit_s = 0;  // the commit
-  double whole_s = 0;   // everything, the end of the world included
+  double up_s = 0;                 // until every rank has its world
+  double made_s = 0;               // until every rank has made its halo and its window, before the commit
+  double commit_s = 0;             // the commit
+  double whole_s = 0;              // everything, the end of the world included
   std::uint64_t sent = 0;          // bytes that a rank sends in a step
-  std::uint64_t commit_bytes = 0;  // by which the process has grown in the commit
-  std::uint64_t whole_bytes = 0;   // by which it had grown at most
+  std::uint64_t commit_bytes = 0;  // that are allocated for the committed halos
+  std::uint64_t whole_bytes = 0;   // by which the process had grown at most, stacks included
 };
 
-// Runs `ranks` ranks on a modelled machine. Each commits a halo of a small cube, with edges and corners, whose grid is
-// periodic: puts to 26 neighbours, or fewer where a side of the grid has less than three ranks.
+// Runs `ranks` ranks on a modelled machine. Each commits a halo of a small cube, with edges and corners, in a periodic
+// grid: 26 puts to as many neighbours, where each side of the grid has three ranks or more.
 CommitAtScale measure_commit_at_scale(int ranks, const WorldOptions& options);
 
 }  // namespace tca::bench

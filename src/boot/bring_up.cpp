@@ -360,7 +360,7 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
 }
 
 struct ThreadConnections::Shared {
-  shm::Mapping rendezvous;            // where ranks run by themselves
+  shm::Mapping rendezvous;  // where ranks run by themselves
   std::unique_ptr<base::Fibers> fibers;
   std::shared_ptr<sim::Model> model;  // where ranks take turns on a modelled machine
 };

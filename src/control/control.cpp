@@ -129,10 +129,10 @@ base::Blob Control::attempt(std::string_view what, const std::function<base::Blo
     if (error.code() == Errc::rank_lost) throw;  // the others also wait for that rank and find out themselves
     problem = error;
   } catch (const std::bad_alloc&) {
-    problem =
-        Error(Errc::out_of_memory,
-              fmt::format("rank {} has no memory left in {}: {}", called(rank()), what, base::limit_met(ENOMEM)),
-              {.rank = called(rank())});
+    problem = Error(
+        Errc::out_of_memory,
+        fmt::format("rank {} has no memory left in {}: {}", called(rank()), what, base::limit_met(ENOMEM)),
+        {.rank = called(rank())});
   }
   base::Writer writer;
   writer.put(problem.has_value());

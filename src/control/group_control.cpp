@@ -19,7 +19,8 @@ std::uint64_t key_of(const std::vector<int>& ranks, std::uint64_t number) {
 
 }  // namespace
 
-GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint64_t number, std::vector<int> called)
+GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint64_t number,
+                           std::vector<int> called)
     : parent_(parent), subset_{std::move(ranks), 0, 0}, called_(std::move(called)) {
   subset_.key = key_of(subset_.ranks, number);
   rank_ = number_in(subset_.ranks, parent.rank()).value();
@@ -77,10 +78,10 @@ std::vector<base::Blob> GroupControl::gather(const base::Blob& mine, std::string
   const base::Blob marked = base::Writer().put(subset_.key).put_blob(mine).blob();
   const std::unique_ptr<AllGather> exchange = parent_.begin_among(subset_, marked);
   ++subset_.exchanges;
-  std::vector<base::Blob> all =
-      complete(*exchange, what,
-               called_.empty() ? "; did it make the same call, on the same group?"
-                               : "; does it commit the chain too, and do both ranks put to each other or expect it?");
+  std::vector<base::Blob> all = complete(
+      *exchange, what,
+      called_.empty() ? "; did it make the same call, on the same group?"
+                      : "; does it commit the chain too, and do both ranks put to each other or expect it?");
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
     if (reader.get<std::uint64_t>() != subset_.key) {

@@ -57,9 +57,10 @@ void refuse_different(const core::WorldState& world, const std::string& whose, c
     for (base::Reader reader(blob); !reader.done();) theirs.push_back(reader.get<Added>());
     if (rank == 0) first = theirs;
     if (!std::ranges::equal(theirs, first, is_same)) {
-      fail(Errc::refused,
-           "{}: rank 0 has added {}; rank {} has added {}; every rank adds the same windows in the same order", whose,
-           describe(world, first), rank, describe(world, theirs));
+      fail(
+          Errc::refused,
+          "{}: rank 0 has added {}; rank {} has added {}; every rank adds the same windows in the same order",
+          whose, describe(world, first), rank, describe(world, theirs));
     }
     ++rank;
   }

@@ -197,7 +197,8 @@ Grid::Coordinates opposite(const Grid::Coordinates& step) {
   return back;
 }
 
-std::optional<int> neighbour_of(const Grid& grid, const Shapes& shapes, int rank, const Grid::Coordinates& step) {
+std::optional<int> neighbour_of(const Grid& grid, const Shapes& shapes, int rank,
+                                const Grid::Coordinates& step) {
   for (int dim = 0; dim < grid.dims(); ++dim) {
     const std::size_t d = at(dim);
     if (step[d] == 0) continue;

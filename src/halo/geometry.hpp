@@ -41,7 +41,8 @@ std::vector<Grid::Coordinates> directions(int dims, bool corners);
 Grid::Coordinates opposite(const Grid::Coordinates& step);
 
 // Returns the rank on side `step` of one that has cells: the next along each dimension that has some itself.
-std::optional<int> neighbour_of(const Grid& grid, const Shapes& shapes, int rank, const Grid::Coordinates& step);
+std::optional<int> neighbour_of(const Grid& grid, const Shapes& shapes, int rank,
+                                const Grid::Coordinates& step);
 
 // Checks a rank with each of its neighbours whose cells its ghosts hold. Throws Error{refused}.
 void check_neighbours(const std::string& name, const Grid& grid, const Shapes& shapes, int rank,

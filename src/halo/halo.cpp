@@ -114,8 +114,8 @@ class Agreement {
       const std::string theirs = reader.get_string();
       if (rank == 0) first = theirs;
       if (theirs != first) {
-        fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name_, first, rank,
-             theirs);
+        fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name_,
+             first, rank, theirs);
       }
     }
     for (int rank = 0; rank < grid_.ranks(); ++rank)
@@ -132,7 +132,8 @@ class Agreement {
 
 // Collective. Tells the ranks whose puts come here which fields this rank has added, and returns the same of those to whom
 // it puts, and its own.
-std::map<int, std::vector<halo::Added>> fields_of_neighbours(const core::WorldState& world, const std::string& whose,
+std::map<int, std::vector<halo::Added>> fields_of_neighbours(const core::WorldState& world,
+                                                             const std::string& whose,
                                                              const std::vector<halo::Added>& mine,
                                                              const std::set<int>& senders) {
   base::Writer writer;
@@ -254,8 +255,7 @@ void Halo::commit() {
     const auto& [window, mine, counted] = fields_[i];
     CountedSides& sides = counted_.emplace_back(CountedSides{.counted = counted});
     for (const Face& face : faces_) {
-      const raw::Remote target =
-          window.on(face.neighbour).at(added.at(face.neighbour)[i].offset);
+      const raw::Remote target = window.on(face.neighbour).at(added.at(face.neighbour)[i].offset);
       if (counted)
         sides.to.push_back(chain_.put_counted(target, face.to, window.at(mine), face.from));
       else

@@ -179,7 +179,7 @@ class ModelTest(CommandTest):
     def test_what_a_benchmark_on_a_modelled_machine_cannot_do(self):
         for reason, arguments in (
             ("nothing on a modelled machine to compare with", ("pingpong", "--peer", "mpi")),
-            ("commit is measured on shm, not on sim", ("commit",)),
+            ("--descriptors is for commit on shm", ("commit", "--descriptors", "8")),
             ("atlantis", ("pingpong", "--machine", "atlantis")),
         ):
             done = self.run_tca("bench", *arguments, "--fabric", "sim", "--ranks", "2")

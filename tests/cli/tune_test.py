@@ -188,15 +188,25 @@ class Measured(Tuning):
 
     def test_commit_is_measured_on_one_fabric_and_beside_nobody(self):
         built = {"mpi": os.environ.get("TCA_HAS_MPI"), "cuda": CUDA}
-        for fabric in ("mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"):
+        for fabric in ("mpi", "shm+mpi", "cuda", "cuda+mpi"):
             if not all(built.get(part, True) for part in fabric.split("+")):
                 continue
             process = self.start([TCA, "bench", "commit", "--fabric", fabric])
-            self.assert_ends(process, USAGE, re.escape(f"commit is measured on shm, not on {fabric}; say --fabric shm"))
+            self.assert_ends(process, USAGE, re.escape(f"commit is measured on shm and on sim, not on {fabric}; say --fabric shm"))
         if built["mpi"]:
             # Which takes shm+mpi by itself.
             self.assert_ends(self.start([TCA, "bench", "commit", "--sub-cluster", "1"]), USAGE, r"not on shm\+mpi")
         self.assert_ends(self.start([TCA, "bench", "commit", "--peer", "mpi"]), USAGE, "--peer mpi knows no commit")
+
+    def test_commit_of_a_halo_on_a_modelled_machine(self):
+        modelled = ["--fabric", "sim", "--machine", "quong", "--ranks", "8", "--json", self.path("c.jsonl")]
+        process = self.start([TCA, "bench", "commit", *modelled])
+        self.assert_ends(process, 0, "a model of QUonG", "commit, us a rank", "memory of the commit, KB a rank")
+        with open(self.path("c.jsonl")) as file:
+            line = json.loads(file.readline())
+        self.assertEqual((line["bench"], line["fabric"], line["ranks"], line["n"]), ("commit", "sim", 8, 26))
+        for key in ("commit_s", "whole_s", "commit_bytes_a_rank"):
+            self.assertGreater(line[key], 0, key)
 
 
 class Explain(Tuning):

@@ -52,8 +52,8 @@ void Fibers::run(const std::function<void(std::size_t)>& body) {
     context.uc_stack.ss_sp = stack(fiber);
     context.uc_stack.ss_size = stack_bytes;
     context.uc_link = nullptr;
-    makecontext(&context, reinterpret_cast<void (*)()>(&enter), 2, static_cast<unsigned>(std::uint64_t{self} >> 32),
-                static_cast<unsigned>(self));
+    makecontext(&context, reinterpret_cast<void (*)()>(&enter), 2,
+                static_cast<unsigned>(std::uint64_t{self} >> 32), static_cast<unsigned>(self));
   }
   running_ = next_ = 0;
   swapcontext(&caller_, &fibers_.front().context);

@@ -89,6 +89,11 @@ std::byte* Rendezvous::letter(int rank) const {
   return s.total <= small_blob ? s.small : mailbox(rank);
 }
 
+std::byte* Rendezvous::letter_among(int rank) const {
+  Seat& s = seat(rank);
+  return s.total_among <= small_blob ? s.small_among : mailbox(rank);
+}
+
 void Rendezvous::arrive(int rank, std::uint32_t phase) const {
   seat(rank).phase.store(phase, std::memory_order_release);
   Meeting& m = meeting();

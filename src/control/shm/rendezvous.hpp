@@ -66,6 +66,10 @@ struct alignas(64) Seat {
   std::atomic<std::uint64_t> piece;
   std::atomic<std::uint32_t> unread;
   std::byte small[small_blob];  // the blob, if it fits: the seats of thousands of ranks stay in the caches
+  // The same two for such an exchange. A small blob lies in no mailbox that the world's last all-gather may still be read
+  // from, so that it waits for nobody outside.
+  std::uint64_t total_among;
+  std::byte small_among[small_blob];
   // Why the rank failed, and the rank where that began, or -1 for itself; valid once presence is `failed`.
   std::int32_t origin;
   char reason[212];
@@ -98,7 +102,7 @@ inline constexpr std::size_t mailbox_bytes = 16384;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    12u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    13u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Rendezvous {
  public:
@@ -111,6 +115,8 @@ class Rendezvous {
   std::byte* mailbox(int rank) const;
   // Returns where a rank's blob of `seat(rank).total` bytes lies, or the piece of it that is next.
   std::byte* letter(int rank) const;
+  // The same of its blob of `total_among` bytes in an exchange among some of the ranks.
+  std::byte* letter_among(int rank) const;
   Meeting& meeting() const;
   // Return the tally of the round that a phase belongs to, and that of the round before.
   Tally& tally(std::uint32_t phase) const { return meeting().tallies[(phase - 1) / 2 % 2]; }

@@ -37,10 +37,11 @@ bool SeatGather::advance() {
 void SeatGather::lay_out_next() {
   if (pieces_ > 0 && laid_out_ == mine_.size()) return;
   Seat& seat = rendezvous_.seat(rank_);
-  if (!rendezvous_.have_all_reached(phase_) || seat.unread.load(std::memory_order_acquire) != 0) return;
-  seat.total = mine_.size();
+  if (mine_.size() > small_blob && !rendezvous_.have_all_reached(phase_)) return;
+  if (seat.unread.load(std::memory_order_acquire) != 0) return;
+  seat.total_among = mine_.size();
   const std::size_t bytes = std::min(mailbox_bytes, mine_.size() - laid_out_);
-  if (bytes > 0) std::memcpy(rendezvous_.letter(rank_), mine_.data() + laid_out_, bytes);
+  if (bytes > 0) std::memcpy(rendezvous_.letter_among(rank_), mine_.data() + laid_out_, bytes);
   laid_out_ += bytes;
   seat.unread.store(static_cast<std::uint32_t>(peers_.size() - 1), std::memory_order_relaxed);
   // Release: pairs with the acquire in `read_from`; the piece and the number of its readers come before its name.
@@ -50,10 +51,10 @@ void SeatGather::lay_out_next() {
 void SeatGather::read_from(Peer& peer, base::Blob& blob) {
   Seat& seat = rendezvous_.seat(peer.rank);
   if (seat.piece.load(std::memory_order_acquire) != name_of(peer.pieces)) return;
-  const std::size_t bytes = std::min(mailbox_bytes, seat.total - blob.size());
-  const std::byte* const letter = rendezvous_.letter(peer.rank);
+  const std::size_t bytes = std::min(mailbox_bytes, seat.total_among - blob.size());
+  const std::byte* const letter = rendezvous_.letter_among(peer.rank);
   blob.insert(blob.end(), letter, letter + bytes);
-  peer.complete = blob.size() == seat.total;
+  peer.complete = blob.size() == seat.total_among;
   ++peer.pieces;
   // Release: pairs with the acquire of the rank whose mailbox this is.
   seat.unread.fetch_sub(1, std::memory_order_release);

@@ -89,7 +89,8 @@ base::Blob Commit::made() const {
 }
 
 void Commit::exchange() {
-  const WorldState::Met met = world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_, circle_);
+  const WorldState::Met met =
+      world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_, circle_);
   is_same_ = met.is_same;
   is_sound_ = is_same_ && met.worst == 0;
   first_name_ = chain_.name_;

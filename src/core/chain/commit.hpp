@@ -96,7 +96,9 @@ class Commit {
 
   // Those who commit the chain, and how they are numbered where they meet.
   control::Control& control() const { return circle_ != nullptr ? circle_->control() : world_.control(); }
-  const control::Members& members() const { return circle_ != nullptr ? circle_->members() : world_.members(); }
+  const control::Members& members() const {
+    return circle_ != nullptr ? circle_->members() : world_.members();
+  }
   int member_of(int rank) const { return circle_ != nullptr ? circle_->member_of(rank) : rank; }
   int rank_of(int member) const { return circle_ != nullptr ? circle_->rank_of(member) : member; }
   fabric::Put put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& put);

@@ -60,7 +60,8 @@ Circle& find_circle(WorldState& world, const std::set<int>& partners, std::chron
     const std::optional<std::size_t> rounds = rounds_for(known);
     if (rounds && round >= *rounds) break;
     for (const int partner : partners) {
-      control::Control& pair = world.circle({std::min(world.rank(), partner), std::max(world.rank(), partner)}).control();
+      control::Control& pair =
+          world.circle({std::min(world.rank(), partner), std::max(world.rank(), partner)}).control();
       const TimeLimit limit(pair, time_limit);
       for (const base::Blob& theirs : pair.all_gather(encode(known), what)) learn(known, theirs);
     }

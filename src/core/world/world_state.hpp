@@ -223,7 +223,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   std::map<std::uint32_t, Known> windows_;            // those that some rank may still have a handle of
   Reclaimer reclaimer_{*connections_.control};
   std::map<std::vector<int>, std::unique_ptr<Circle>> circles_;  // by their ranks
-  std::shared_ptr<Posting> posting_;  // null before the first call
+  std::shared_ptr<Posting> posting_;                             // null before the first call
 };
 
 // Returns the time limit, capped to what a clock that counts nanoseconds can wait for. Throws

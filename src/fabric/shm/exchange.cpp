@@ -38,7 +38,8 @@ std::vector<Token> gather_tokens(const control::Members& members, std::size_t ra
   });
   std::vector<Token> tokens(ranks);
   for (std::size_t member = 0; member < blobs.size(); ++member)
-    tokens[static_cast<std::size_t>(members[static_cast<int>(member)])] = base::Reader(blobs[member]).get<Token>();
+    tokens[static_cast<std::size_t>(members[static_cast<int>(member)])] =
+        base::Reader(blobs[member]).get<Token>();
   return tokens;
 }
 

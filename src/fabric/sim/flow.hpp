@@ -36,7 +36,8 @@ class Immediates {
     std::vector<std::byte> bytes;
   };
   std::uint64_t landed_ = 0;
-  std::list<Value> flying_;  // as those below a list, which takes no memory while it is empty: pairs of ranks are many
+  std::list<Value>
+      flying_;  // as those below a list, which takes no memory while it is empty: pairs of ranks are many
 };
 
 struct Copy {
@@ -116,7 +117,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   des::Simulator& simulator_;
   Protocol& protocol_;
   Immediates& before_;
-  Message message_;              // with all that a step can move
+  Message message_;             // with all that a step can move
   std::list<OfStep> messages_;  // of a counted flow: those under way
   std::optional<des::Counter> departures_;
   std::list<Elements> landed_lengths_;  // of steps that the receiver has not finished

@@ -57,6 +57,27 @@ TEST(Failure, WaitNamesTheRankThatNeverStarts) {
   EXPECT_EQ(all[0].fields.missing, std::vector<int>{2});
 }
 
+// Rank 1 is no partner, and goes on.
+TEST(Failure, CommitAmongPartnersNamesTheOneThatNeverComes) {
+  std::atomic<bool> told = false;
+  const std::vector<Caught> all = caught_by_ranks(3, [&](World& world) {
+    if (world.rank() != 0) {
+      while (!told) std::this_thread::sleep_for(milliseconds(5));
+      return;
+    }
+    Chain chain = world.chain("pair", {.time_limit = short_limit, .channel = {}, .partners_only = true});
+    chain.signal(2).expect(2);
+    const Caught error = caught([&] { chain.commit(); });
+    told = true;
+    throw Error(error.code, error.message, error.fields);
+  });
+  EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
+  EXPECT_TRUE(says(all[0].message, {"rank 0 waited 0.", "in commit of chain 'pair' for rank 2",
+                                    "do both ranks put to each other or expect it?"}));
+  EXPECT_EQ(all[0].fields.chain, "pair");
+  EXPECT_EQ(all[0].fields.missing, std::vector<int>{2});
+}
+
 // The waits of a step count together, however short each of them is.
 TEST(Failure, WaitForHonoursTheChainsLimit) {
   std::atomic<bool> told = false;

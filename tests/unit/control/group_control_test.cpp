@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
 
+#include "control/shm/seat_gather.hpp"
 #include "core/world/world_state.hpp"
 #include "messages.hpp"
 #include "ranks.hpp"
@@ -127,6 +129,35 @@ INSTANTIATE_TEST_SUITE_P(, Groups,
                                          Way{"processes", [] { return process_ranks(); }},
                                          Way{"sim", [] { return thread_ranks("sim"); }}),
                          [](const auto& test) { return test.param.name; });
+
+// Ranks 0 and 1 are through with the world's last meeting, rank 2 is not: their mailboxes may still be read.
+TEST(SeatGather, ShortBlobsWaitForNobodyOutside) {
+  const std::size_t bytes = shm::Rendezvous::bytes(3);
+  std::vector<std::byte> memory(bytes + alignof(shm::Seat));
+  void* aligned = memory.data();
+  std::size_t room = memory.size();
+  std::align(alignof(shm::Seat), bytes, aligned, room);
+  const shm::Rendezvous meeting(static_cast<std::byte*>(aligned));
+  shm::Rendezvous(meeting).format(3);
+  constexpr std::uint32_t last = 2;
+  for (const int rank : {0, 1, 2}) meeting.arrive(rank, last - 1);
+  for (const int rank : {0, 1}) meeting.arrive(rank, last);
+  const auto exchange = [&](std::uint64_t number, std::size_t size) {
+    const control::Subset pair{{0, 1}, 7, number};
+    shm::SeatGather zero(meeting, 0, last, pair, bytes_of(size, 1)),
+        one(meeting, 1, last, pair, bytes_of(size, 2));
+    bool done = false;
+    for (int look = 0; look < 4; ++look) {
+      done = zero.advance();
+      done &= one.advance();
+    }
+    return done && zero.take()[1] == bytes_of(size, 2) && one.take()[0] == bytes_of(size, 1);
+  };
+  EXPECT_TRUE(exchange(0, shm::small_blob));
+  EXPECT_FALSE(exchange(1, shm::small_blob + 1));
+  meeting.arrive(2, last);
+  EXPECT_TRUE(exchange(2, shm::small_blob + 1));
+}
 
 }  // namespace
 }  // namespace tca::test

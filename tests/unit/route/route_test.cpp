@@ -189,7 +189,7 @@ TEST_F(RouteTest, OfChannelsThatATableSaysAreAsGoodTheFirstIsTaken) {
 }
 
 TEST_F(RouteTest, RanksOfASubClusterAreNearOthersFarWhereNoCrossingIsMeasured) {
-  const route::Costs world(1, {4, 4, 7, 7});
+  const route::Costs world(1, {{4, 4, 7, 7}});
   EXPECT_EQ(world.distance_to(*fabrics[1], 0), Distance::near);
   EXPECT_EQ(world.distance_to(*fabrics[1], 1), Distance::self);
   EXPECT_EQ(world.distance_to(*fabrics[1], 2), Distance::far);

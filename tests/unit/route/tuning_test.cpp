@@ -380,7 +380,7 @@ TEST_F(Disagreeing, SettingsAreRefused) {
 
 // The fabric reaches all ranks, as MPI does.
 TEST_F(Disagreeing, RanksOfOtherSubClustersAreFar) {
-  const route::Costs costs = agree({{}, {}}, {{0, 0, 1}, {0, 0, 1}});
+  const route::Costs costs = agree({{}, {}}, {{{0, 0, 1}}, {{0, 0, 1}}});
   EXPECT_EQ(costs.distance_to(PlainFabric(), 1), Distance::near);
   EXPECT_EQ(costs.distance_to(PlainFabric(), 2), Distance::far);
 }

@@ -165,14 +165,13 @@ void run_host(World& world, const BenchOptions& options) {
 int run_modelled(BenchOptions options) {
   options.effort.placements = 1;
   options.effort.sample_us = 0;
-  const WorldOptions world_options{.fabric = options.fabric,
-                                   .machine = options.machine,
-                                   .fidelity = options.fidelity,
-                                   .fibers = true};
+  const WorldOptions world_options{
+      .fabric = options.fabric, .machine = options.machine, .fidelity = options.fidelity, .fibers = true};
   if (options.what == "commit")
     run_modelled_commit_bench(options, world_options);
   else
-    World::run_threads(options.ranks, [&options](World& world) { run_host(world, options); }, world_options);
+    World::run_threads(
+        options.ranks, [&options](World& world) { run_host(world, options); }, world_options);
   return 0;
 }
 
@@ -305,7 +304,8 @@ void add_bench(Subcommands& tca) {
       [options] { return run_bench(*options); });
   app.add_option(
          "WHAT", options->what,
-         "What to measure; commit is measured on shm and sim, overlap on shm and over MPI, put on cuda, the rest "
+         "What to measure; commit is measured on shm and sim, overlap on shm and over MPI, put on cuda, the "
+         "rest "
          "everywhere. In every step each contender writes all that it sends and reads all that arrives; the "
          "time is the slowest rank's (docs/results.md)")
       ->required()

@@ -58,22 +58,27 @@ void run_commit_bench(World& world, const BenchOptions& options) {
 void run_modelled_commit_bench(const BenchOptions& options, const WorldOptions& world_options) {
   const bench::CommitAtScale costs = bench::measure_commit_at_scale(options.ranks, world_options);
   const auto a_rank = [&](double all) { return all / options.ranks; };
-  fmt::print("machine   a model of {}; the times are what a processor of this host needs for all {} ranks\n\n", modelled(options).title,
-             options.ranks);
-  const auto row = [](const char* what, const std::string& figure) { fmt::print("{:<44}{:>12}\n", what, figure); };
+  fmt::print(
+      "machine   a model of {}; the times are what a processor of this host needs for all {} ranks\n\n",
+      modelled(options).title, options.ranks);
+  const auto row = [](const char* what, const std::string& figure) {
+    fmt::print("{:<44}{:>12}\n", what, figure);
+  };
   row("world up, s", fmt::format("{:.4g}", costs.up_s));
   row("halo and window made, s", fmt::format("{:.4g}", costs.made_s));
   row("commit, s", fmt::format("{:.4g}", costs.commit_s));
   row("commit, us a rank", fmt::format("{:.4g}", a_rank(costs.commit_s * 1e6)));
   row("all, until the world is over, s", fmt::format("{:.4g}", costs.whole_s));
-  row("memory of the commit, KB a rank", fmt::format("{:.4g}", a_rank(static_cast<double>(costs.commit_bytes) / 1e3)));
-  row("memory at most, KB a rank", fmt::format("{:.4g}", a_rank(static_cast<double>(costs.whole_bytes) / 1e3)));
+  row("memory of the commit, KB a rank",
+      fmt::format("{:.4g}", a_rank(static_cast<double>(costs.commit_bytes) / 1e3)));
+  row("memory at most, KB a rank",
+      fmt::format("{:.4g}", a_rank(static_cast<double>(costs.whole_bytes) / 1e3)));
   if (options.json.empty()) return;
   Record record;
   record.bench = options.what;
   record.fabric = options.fabric;
   record.protocol = "chosen";
-  record.layout = "cube of neighbours";
+  record.layout = "faces, edges and corners";
   record.ranks = options.ranks;
   record.n = 26;
   record.bytes = static_cast<std::int64_t>(costs.sent);

@@ -81,12 +81,12 @@ void CudaCollective::set_up(device::CollectivePackets packets, int root) {
       exchange_room(packet_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
   for (std::size_t member = 0; member < at.size(); ++member)
     packets.theirs[member] =
-        runner_.inbox.at<device::Packet>(members_[static_cast<int>(member)], at[member]) + 2 * pitch * packets.rank;
+        runner_.inbox.at<device::Packet>(members_[static_cast<int>(member)], at[member]) +
+        2 * pitch * packets.rank;
   const std::uint64_t mine = at[packets.rank];
   packets.mine = runner_.inbox.own<device::Packet>(mine);
   if (root != nobody)
-    packets.acks = runner_.inbox.at<Word>(members_[root],
-                                          at[static_cast<std::size_t>(root)] + packet_bytes);
+    packets.acks = runner_.inbox.at<Word>(members_[root], at[static_cast<std::size_t>(root)] + packet_bytes);
   packets.steps = runner_.inbox.own<Word>(mine + packet_bytes + ack_bytes);
   packets.count = packets.steps + grid_.blocks;
   packets.limits = limits_;
@@ -98,7 +98,8 @@ void CudaCollective::set_up(device::CollectiveMoves moves) {
   const std::size_t flag_bytes = std::size_t{1 + grid_.blocks} * moves.size * sizeof(Word);
   const std::vector<std::uint64_t> at = exchange_room(flag_bytes + (grid_.blocks + 1) * sizeof(Word));
   for (std::size_t member = 0; member < at.size(); ++member)
-    moves.theirs[member] = runner_.inbox.at<Word>(members_[static_cast<int>(member)], at[member]) + moves.rank;
+    moves.theirs[member] =
+        runner_.inbox.at<Word>(members_[static_cast<int>(member)], at[member]) + moves.rank;
   moves.mine = runner_.inbox.own<Word>(at[moves.rank]);
   moves.steps = runner_.inbox.own<Word>(at[moves.rank] + flag_bytes);
   moves.count = moves.steps + grid_.blocks;
