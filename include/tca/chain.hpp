@@ -60,7 +60,7 @@ struct ChainOptions {
   /// expects, their partners, and so on. The others go on, and need not make the chain. The same on each of them. A partner
   /// that has not named this rank does not take part, and `commit` then throws Error{timed_out}, which names it. What a
   /// destroyed chain has left is freed when the same ranks commit another one so. Cheap for few ranks; what joins many
-  /// is committed faster by all. mpi/rma does not carry it.
+  /// is committed faster by all. mpi/rma does not carry it. A halo or fold is made by all ranks whatever this says.
   bool partners_only = false;
 };
 
@@ -145,8 +145,8 @@ class TCA_API Chain {
     return ProducedArrival<T>(add_expected_produced(rank, elements, sizeof(T)));
   }
 
-  /// Collective, over all ranks or those that ChainOptions::partners_only says. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every
-  /// rank:
+  /// Collective, over all ranks or those that ChainOptions::partners_only says. Checks the puts of all of them, chooses
+  /// their channels and compiles them. Throws on every one:
   ///   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
   ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
   ///     a put into bytes that the target itself sends in the same chain, a window that a rank has destroyed,

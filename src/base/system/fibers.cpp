@@ -1,6 +1,7 @@
 #include "base/system/fibers.hpp"
 
 #include <cxxabi.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -2,7 +2,6 @@
 // room for in threads, and a turn costs less than waking another thread.
 #pragma once
 
-#include <sys/mman.h>
 #include <ucontext.h>
 
 #include <cstddef>
