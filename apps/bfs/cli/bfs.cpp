@@ -22,9 +22,11 @@ namespace tca::tool {
 namespace {
 
 void check_gpu_options(const BfsOptions& options) {
-  if (options.style != "packed")
-    refuse("--messages {} is for hosts and sim; with --fabric {} a level has one message (packed)",
-           options.style, options.fabric);
+  if (options.style == "paper" && (options.start == "kernel" || options.start == "resident"))
+    refuse("--start {}: with --messages paper hosts decide after each level, so choose host or graph",
+           options.start);
+  if (options.style == "paper" && options.compare)
+    refuse("--compare: NCCL sends nothing to the memory of hosts, as FLAG and TREE of --messages paper do");
   if (!options.channels.empty())
     refuse("--channel is for hosts and sim, not for --fabric {}", options.fabric);
   if (options.scale > bfs::largest_scale_on_gpus)

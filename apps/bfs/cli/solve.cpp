@@ -22,6 +22,7 @@
 #include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
 #include "shared/mpi_session.hpp"
+#include "shared/workers.hpp"
 #ifdef OPENTCA_BFS_ON_GPUS
 #include "bfs/gpu/exchange.hpp"
 #include "bfs/gpu/graph.hpp"
@@ -48,11 +49,16 @@ std::int64_t count(const std::vector<std::uint64_t>& bits) {
                          [](std::int64_t sum, std::uint64_t word) { return sum + std::popcount(word); });
 }
 
-// Collective.
-std::vector<ExplainedMessage> explain(World& world, const bfs::Exchange& exchange) {
+bfs::Style style_named(const std::string& name) {
+  return name == "packed" ? bfs::Style::packed : bfs::Style::paper;
+}
+
+// Collective. `sender` is an exchange, or a way.
+template <class Sender>
+std::vector<ExplainedMessage> explain(World& world, const Sender& sender) {
   std::vector<ExplainedMessage> all;
   for (const bfs::Message message : bfs::messages)
-    if (const std::string text = explained_by_sender(world, exchange.explain(message)); !text.empty())
+    if (const std::string text = explained_by_sender(world, sender.explain(message)); !text.empty())
       all.push_back({std::string(bfs::name_of(message)), text});
   return all;
 }
@@ -87,10 +93,11 @@ Made make(const Job& job, BfsReport& report) {
   World& world = job.world;
   const bfs::Partition partition(job.problem, world.size());
   const auto numbers = bfs::edges_of(job.problem, world.rank(), world.size());
+  const auto workers = apps::Workers::for_each_of(world.size());
   auto edges = timed(world, report.generation_seconds,
-                     [&] { return bfs::make_edges(job.problem, numbers, job.progress); });
+                     [&] { return bfs::make_edges(job.problem, numbers, job.progress, workers); });
   auto graph = timed(world, report.construction_seconds,
-                     [&] { return bfs::make_graph(world, partition, edges, job.progress); });
+                     [&] { return bfs::make_graph(world, partition, edges, job.progress, workers); });
   report.connected = count(graph.connected);
   return {std::move(edges), std::move(graph)};
 }
@@ -113,8 +120,7 @@ std::vector<bfs::Way*> pointers(const std::vector<std::unique_ptr<bfs::Way>>& wa
 void search_on_hosts(const Job& job, BfsReport& report) {
   auto& [world, options, problem, progress] = job;
   const Made made = make(job, report);
-  const auto style = options.style == "packed" ? bfs::Style::packed : bfs::Style::paper;
-  const auto search = bfs::make_search(world, made.graph, style);
+  const auto search = bfs::make_search(world, made.graph, style_named(options.style));
   const apps::Channels forced(options.channels, bfs_messages(options.style));
   if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
   std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
@@ -134,16 +140,15 @@ void search_on_hosts(const Job& job, BfsReport& report) {
 // NCCL's levels are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
 void search_on_gpus(const Job& job, BfsReport& report) {
   auto& [world, options, problem, progress] = job;
-  bfs::check_gpus(world, problem);
+  const auto style = style_named(options.style);
+  bfs::check_gpus(world, problem, style);
   const Made made = make(job, report);
   const bfs::GpuGraph graph(world, made.graph);
   bfs::Start start = bfs::start_named(options.start);
-  if (start == bfs::Start::automatic) start = bfs::chosen_start(world);
+  if (start == bfs::Start::automatic) start = bfs::chosen_start(world, style);
   std::vector<std::unique_ptr<bfs::Way>> ways;
-  const bool by_one_kernel = start == bfs::Start::kernel || start == bfs::Start::resident;
-  auto own = by_one_kernel ? bfs::kernel_way(world, graph, start)
-                           : bfs::step_way(world, graph, bfs::direct_gpu_exchange, start);
-  report.explained = {{"OUT", own->explain()}};
+  auto own = bfs::make_way(world, graph, style, start);
+  report.explained = explain(world, *own);
   ways.push_back(std::move(own));
   if (options.compare) {
     if (auto nccl = bfs::step_way(world, graph, bfs::nccl_exchange, bfs::Start::graph))

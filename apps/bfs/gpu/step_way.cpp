@@ -74,7 +74,7 @@ class StepWay : public GpuWay {
     return parents_;
   }
 
-  std::string explain() const override { return exchange_->explain(); }
+  std::string explain(Message message) const override { return exchange_->explain(message); }
 
  private:
   // Of a level that is searched from this frontier.
