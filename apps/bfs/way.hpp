@@ -1,11 +1,3 @@
-// How a level of a search was done, if its way knows.
-struct LevelTime {
-  bool is_from_below;
-  std::int64_t reached;  // vertices, on all ranks
-  double search_us;      // what this rank took
-  double barrier_us;     // until all ranks were through
-};
-
 // A way of searching. Several take turns on the same graph when they are compared.
 #pragma once
 
@@ -18,6 +10,14 @@ struct LevelTime {
 #include "shared/message_cost.hpp"
 
 namespace tca::bfs {
+
+// How a level of a search was done, if its way knows.
+struct LevelTime {
+  bool is_from_below;
+  std::int64_t reached;  // vertices, on all ranks
+  double search_us;      // what this rank took
+  double barrier_us;     // until all ranks were through
+};
 
 class Way {
  public:

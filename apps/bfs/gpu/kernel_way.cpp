@@ -41,6 +41,8 @@ class KernelWay : public GpuWay {
     const OwnVertices& first = run_.own[(search_ + 1) % 2];
     cuda_ok(launch_make_ready(run_.graph, first, stream_.get()), "preparing the first search");
     stream_.synchronize("preparing the first search");
+    // What CUDA sets up for its first such copy may have to wait for the GPU, which a resident kernel keeps.
+    own_[0].read_parents(parents_, copies_);
     world.barrier();  // nobody writes into a frontier before all are there
   }
   KernelWay(const KernelWay&) = delete;
