@@ -31,6 +31,7 @@ void run(const Course& course, Way& way, std::size_t which, Result& result) {
   result.samples_us.push_back(slowest[0]);
   if (slowest[1] > 0) result.kernel_us.push_back(slowest[1]);
   result.levels.push_back(levels);
+  result.level_times.push_back(way.level_times());
   if (!course.alone) way.leave();
   const std::span<const Vertex> parents = way.parents();
   result.edges.push_back(edges_traversed(world, course.graph, parents));

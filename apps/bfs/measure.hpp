@@ -23,8 +23,9 @@ struct Result {
   std::vector<double> kernel_us;    // of these, without the launches; nothing where that is not known
   std::vector<std::int64_t> edges;  // that each search traversed
   std::vector<int> levels;          // below the root, of each search
-  std::size_t failures = 0;         // of validated searches
-  std::optional<Failure> first;     // of them
+  std::vector<std::vector<LevelTime>> level_times;  // of each search, on this rank
+  std::size_t failures = 0;                         // of validated searches
+  std::optional<Failure> first;                     // of them
   // Of a search; `bytes` is what a rank sends to each of those that it sends to.
   std::vector<apps::MessageCost> messages;
 

@@ -26,6 +26,12 @@ struct Problem {
   std::int64_t edges() const { return edge_factor * vertices(); }
 };
 
+// What ranks tell each other, and so how they search.
+enum class Style {
+  packed,  // OUT: the reached vertices as a bitmap, and how many there are; from above or from below
+  paper    // as the publication on PEACH3: OUT of an integer for each vertex, FLAG, and TREE; from below only
+};
+
 // Called now and then with how far the work called `what` has come.
 using Progress = std::function<void(const char* what, std::int64_t done, std::int64_t total)>;
 

@@ -15,12 +15,6 @@
 
 namespace tca::bfs {
 
-// What ranks tell each other, and so how they search.
-enum class Style {
-  packed,  // OUT: the reached vertices as a bitmap, and how many there are; from above or from below
-  paper    // as the publication on PEACH3: OUT of an integer for each vertex, FLAG, and TREE; from below only
-};
-
 // How long each message took this rank, in microseconds, one value for each time that it was sent.
 using MessageTimes = std::array<std::vector<double>, messages.size()>;
 

@@ -1,6 +1,7 @@
 // A way of searching. Several take turns on the same graph when they are compared.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "shared/message_cost.hpp"
 
 namespace tca::bfs {
+
+// How a level of a search was done, if its way knows.
+struct LevelTime {
+  bool is_from_below;
+  std::int64_t reached;  // vertices, on all ranks
+  double search_us;      // what this rank took
+  double barrier_us;     // until all ranks were through
+};
 
 class Way {
  public:
@@ -29,6 +38,9 @@ class Way {
   // The time that the last run took by a clock of the way's own, in microseconds: a kernel's without its
   // launch. 0 where there is none.
   virtual double kernel_us() const { return 0; }
+
+  // Of the last run, on this rank.
+  virtual std::vector<LevelTime> level_times() { return {}; }
 
   // Collective. Searches from each root once more, in which each message is timed: on GPUs on the stream that the host
   // starts it on. Nothing is known of messages that a kernel sends by itself.

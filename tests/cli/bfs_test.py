@@ -132,6 +132,7 @@ class BfsTest(CommandTest):
             ("--channel TREE=shm/staged: there is no message TREE here; there is OUT", ("--channel", "TREE=shm/staged")),
             ("--sweep-channels: a lone rank sends nothing", ("--ranks", "1", "--sweep-channels")),
             ("--start kernel needs --fabric cuda", ("--start", "kernel")),
+            ("--start resident needs --fabric cuda", ("--start", "resident")),
             ("/proc/nowhere/out: cannot be written: No such file", ("--json", "/proc/nowhere/out")),
         ):
             with self.subTest(arguments=arguments):

@@ -45,16 +45,14 @@ std::vector<int> levels_on_host(const Problem& problem, int count) {
   return levels;
 }
 
-std::unique_ptr<GpuWay> make_way(World& world, const GpuGraph& graph, Start start) {
-  const bool by_one_kernel = start == Start::kernel || start == Start::resident;
-  return by_one_kernel ? kernel_way(world, graph, start) : step_way(world, graph, direct_gpu_exchange, start);
-}
-
 struct Case {
   int scale, ranks;
   Start start;
+  Style style = Style::packed;
 
-  std::string name() const { return fmt::format("{}_{}_{}", scale, ranks, name_of(start)); }
+  std::string name() const {
+    return fmt::format("{}_{}_{}{}", scale, ranks, name_of(start), style == Style::paper ? "_paper" : "");
+  }
 };
 
 std::vector<Case> all_cases() {
@@ -63,6 +61,8 @@ std::vector<Case> all_cases() {
     for (const int ranks : {1, 2, 3, 4})
       for (const Start start : {Start::resident, Start::kernel, Start::graph, Start::host})
         cases.push_back({scale, ranks, start});
+  for (const int ranks : {1, 2, 3})
+    for (const Start start : {Start::graph, Start::host}) cases.push_back({10, ranks, start, Style::paper});
   // Long lists, whole blocks, and several words a warp.
   for (const int scale : {16, 18})
     for (const int ranks : {1, 2}) cases.push_back({scale, ranks, Start::resident});
@@ -82,7 +82,7 @@ TEST_P(BfsOnGpu, AgreesWithTheHost) {
     const std::vector<Edge> edges = own_edges(world, problem);
     const Graph graph = graph_of(world, problem, edges);
     const GpuGraph on_gpu(world, graph);
-    const auto way = make_way(world, on_gpu, one.start);
+    const auto way = make_way(world, on_gpu, one.style, one.start);
     Validator validator(world, graph.partition, edges);
     const std::vector<Vertex> roots = sample_roots(problem, graph, count);
     Way* const only = way.get();
@@ -92,7 +92,8 @@ TEST_P(BfsOnGpu, AgreesWithTheHost) {
     test::require(result.levels == expected, "a search has another number of levels than on a host");
     test::require(result.samples_us.size() == roots.size() && result.samples_us[0] > 0,
                   "the searches have no times");
-    const bool are_timed = one.start != Start::kernel && one.ranks > 1;
+    const bool by_levels = one.start == Start::host || one.start == Start::graph;
+    const bool are_timed = by_levels && one.style == Style::packed && one.ranks > 1;
     test::require(result.messages.size() == (are_timed ? 1U : 0U), "{} messages are timed",
                   result.messages.size());
   });
@@ -146,7 +147,7 @@ TEST(BfsOnGpus, WaysTakeTurns) {
     std::vector<std::unique_ptr<GpuWay>> owned;
     std::vector<Way*> ways;
     for (const Start start : {Start::resident, Start::kernel, Start::graph, Start::host})
-      ways.push_back(owned.emplace_back(make_way(world, on_gpu, start)).get());
+      ways.push_back(owned.emplace_back(make_way(world, on_gpu, Style::packed, start)).get());
     Validator validator(world, graph.partition, edges);
     const auto results = measure(world, graph, ways, sample_roots(problem, graph, 6), &validator);
     for (const Result& result : results) {
@@ -155,6 +156,37 @@ TEST(BfsOnGpus, WaysTakeTurns) {
     }
   });
   EXPECT_EQ(failure, "");
+}
+
+// What TREE brings to rank 0's host are the parents that all ranks have found.
+TEST(BfsOnGpus, TheTreeIsCollectedOnAHost) {
+  const Problem problem{.scale = 9};
+  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+    const std::vector<Edge> edges = own_edges(world, problem);
+    const Graph graph = graph_of(world, problem, edges);
+    const GpuGraph on_gpu(world, graph);
+    const auto way = make_way(world, on_gpu, Style::paper, Start::host);
+    for (const Vertex root : sample_roots(problem, graph, 2)) {
+      way->run(root);
+      const std::span<const Vertex> own = way->parents();
+      std::vector<Vertex> all(2 * own.size());
+      world.all_gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)));
+      const std::span<const std::int64_t> collected = way->collected();
+      test::require(world.rank() == 0 ? std::ranges::equal(collected, all) : collected.empty(),
+                    "rank {} has another tree", world.rank());
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
+TEST(BfsOnGpus, OneKernelHasNoMessagesToHosts) {
+  const std::string failure = test::thread_ranks("cuda")->run(1, [&](World& world) {
+    const Problem problem{.scale = 8};
+    const std::vector<Edge> edges = own_edges(world, problem);
+    const Graph graph = graph_of(world, problem, edges);
+    make_way(world, GpuGraph(world, graph), Style::paper, Start::kernel);
+  });
+  EXPECT_NE(failure.find("with the messages of the paper hosts decide after each level"), std::string::npos);
 }
 
 // One kernel takes root after root, also behind one that has left, and what it has found can be read meanwhile.

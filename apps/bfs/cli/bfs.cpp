@@ -22,11 +22,18 @@ namespace tca::tool {
 namespace {
 
 void check_gpu_options(const BfsOptions& options) {
-  if (options.style != "packed")
-    refuse("--messages {} is for hosts and sim; with --fabric {} a level has one message (packed)",
-           options.style, options.fabric);
-  if (options.start == "kernel" && (!options.channels.empty() || options.sweep_channels))
-    refuse("--start kernel sends without channels; leave it out, or give --start graph");
+  const bool by_one_kernel = options.start == "kernel" || options.start == "resident";
+  if (options.style == "paper" && by_one_kernel)
+    refuse("--start {}: with --messages paper hosts decide after each level, so choose host or graph",
+           options.start);
+  if (options.style == "paper" && options.compare)
+    refuse("--compare: NCCL sends nothing to the memory of hosts, as FLAG and TREE of --messages paper do");
+  if (options.style == "paper" && options.sweep_channels)
+    refuse(
+        "--sweep-channels: not with --messages paper on GPUs, of which FLAG and TREE go to hosts; give "
+        "--channel");
+  if (by_one_kernel && (!options.channels.empty() || options.sweep_channels))
+    refuse("--start {} sends without channels; leave it out, or give --start graph", options.start);
   if (options.scale > bfs::largest_scale_on_gpus)
     refuse("--scale {}: GPUs search up to scale {}", options.scale, bfs::largest_scale_on_gpus);
 }

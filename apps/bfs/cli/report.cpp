@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "bfs/cli/levels.hpp"
 #include "cli/output/compared.hpp"
 #include "cli/output/record.hpp"
 
@@ -116,6 +117,7 @@ void print(const BfsReport& report, const AppJob& job) {
   if (is_compared(report))
     fmt::print("\nsearching       {}\n",
                compared(peer, median(own.samples_us), median(report.results[1].samples_us), ratio(report)));
+  if (job.explain) print_levels(own);
   print_messages(table_of("OpenTCA", own), report.explained, job);
   if (report.messages_by_host) fmt::print("{}", said_of_messages_by_host);
   if (is_compared(report)) print_messages(table_of(peer, report.results[1]));
@@ -148,7 +150,10 @@ Record record_of(const BfsReport& report, const bfs::Result& result) {
                   {"teps_median", rounded(quantile(teps, 0.5))},
                   {"teps_third_quartile", rounded(quantile(teps, 0.75))},
                   {"messages", json_of(result.messages)}};
-  if (!result.kernel_us.empty()) record.extra["kernel_us"] = rounded(median(result.kernel_us));
+  if (!result.kernel_us.empty()) {
+    record.extra["kernel_us"] = rounded(median(result.kernel_us));
+    record.extra["levels_in_kernel"] = json_of_levels(result);
+  }
   if (report.job.model.empty()) {
     record.extra["generation_seconds"] = rounded(report.generation_seconds);
     record.extra["construction_seconds"] = rounded(report.construction_seconds);

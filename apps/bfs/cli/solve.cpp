@@ -22,6 +22,7 @@
 #include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
 #include "shared/mpi_session.hpp"
+#include "shared/workers.hpp"
 #ifdef OPENTCA_BFS_ON_GPUS
 #include "bfs/gpu/exchange.hpp"
 #include "bfs/gpu/graph.hpp"
@@ -48,11 +49,16 @@ std::int64_t count(const std::vector<std::uint64_t>& bits) {
                          [](std::int64_t sum, std::uint64_t word) { return sum + std::popcount(word); });
 }
 
-// Collective.
-std::vector<ExplainedMessage> explain(World& world, const bfs::Exchange& exchange) {
+bfs::Style style_named(const std::string& name) {
+  return name == "packed" ? bfs::Style::packed : bfs::Style::paper;
+}
+
+// Collective. `sender` is an exchange, or a way.
+template <class Sender>
+std::vector<ExplainedMessage> explain(World& world, const Sender& sender) {
   std::vector<ExplainedMessage> all;
   for (const bfs::Message message : bfs::messages)
-    if (const std::string text = explained_by_sender(world, exchange.explain(message)); !text.empty())
+    if (const std::string text = explained_by_sender(world, sender.explain(message)); !text.empty())
       all.push_back({std::string(bfs::name_of(message)), text});
   return all;
 }
@@ -87,10 +93,11 @@ Made make(const Job& job, BfsReport& report) {
   World& world = job.world;
   const bfs::Partition partition(job.problem, world.size());
   const auto numbers = bfs::edges_of(job.problem, world.rank(), world.size());
+  const auto workers = apps::Workers::for_each_of(world.size());
   auto edges = timed(world, report.generation_seconds,
-                     [&] { return bfs::make_edges(job.problem, numbers, job.progress); });
+                     [&] { return bfs::make_edges(job.problem, numbers, job.progress, workers); });
   auto graph = timed(world, report.construction_seconds,
-                     [&] { return bfs::make_graph(world, partition, edges, job.progress); });
+                     [&] { return bfs::make_graph(world, partition, edges, job.progress, workers); });
   report.connected = count(graph.connected);
   return {std::move(edges), std::move(graph)};
 }
@@ -113,8 +120,7 @@ std::vector<bfs::Way*> pointers(const std::vector<std::unique_ptr<bfs::Way>>& wa
 void search_on_hosts(const Job& job, BfsReport& report) {
   auto& [world, options, problem, progress] = job;
   const Made made = make(job, report);
-  const auto style = options.style == "packed" ? bfs::Style::packed : bfs::Style::paper;
-  const auto search = bfs::make_search(world, made.graph, style);
+  const auto search = bfs::make_search(world, made.graph, style_named(options.style));
   const apps::Channels forced(options.channels, bfs_messages(options.style));
   if (options.sweep_channels) report.channels = all_combinations(world, search->sendings(), forced);
   std::vector<std::unique_ptr<bfs::Exchange>> exchanges;
@@ -148,18 +154,19 @@ void time_messages_by_host(const Job& job, const bfs::GpuGraph& graph, BfsReport
 // NCCL's levels are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
 void search_on_gpus(const Job& job, BfsReport& report) {
   auto& [world, options, problem, progress] = job;
-  bfs::check_gpus(world, problem);
+  const auto style = style_named(options.style);
+  bfs::check_gpus(world, problem, style);
   const Made made = make(job, report);
   const bfs::GpuGraph graph(world, made.graph);
   bfs::Start start = bfs::start_named(options.start);
   const apps::Channels forced(options.channels, bfs_messages(options.style));
   const bool by_channels = options.sweep_channels || !options.channels.empty();
-  if (start == bfs::Start::automatic) start = by_channels ? bfs::Start::graph : bfs::chosen_start(world);
+  if (start == bfs::Start::automatic)
+    start = by_channels ? bfs::Start::graph : bfs::chosen_start(world, style);
   const bool by_levels = start == bfs::Start::graph || start == bfs::Start::host;
   std::vector<std::unique_ptr<bfs::Way>> ways;
-  auto own = by_levels ? bfs::step_way(world, graph, bfs::direct_gpu_exchange, start, forced)
-                       : bfs::kernel_way(world, graph, start);
-  report.explained = {{"OUT", own->explain()}};
+  auto own = bfs::make_way(world, graph, style, start, forced);
+  report.explained = explain(world, *own);
   ways.push_back(std::move(own));
   if (options.sweep_channels)
     report.channels = combinations(world, {{bfs::name_of(bfs::Message::out), bytes_of_level(made)}}, forced);
@@ -177,7 +184,8 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   report.start = bfs::name_of(start);
   report.peer = {"NCCL", apps::nccl_version()};
   measure(job, made, pointers(ways), report);
-  if (options.explain && !by_levels && world.size() > 1) time_messages_by_host(job, graph, report);
+  const bool by_one_kernel = start == bfs::Start::kernel || start == bfs::Start::resident;
+  if (options.explain && by_one_kernel && world.size() > 1) time_messages_by_host(job, graph, report);
 }
 #else
 void search_on_gpus(const Job& job, BfsReport&) {

@@ -1,4 +1,5 @@
 // The exchange on GPUs by OpenTCA: a chain for each sending.
+#include <algorithm>
 #include <vector>
 
 #include "bfs/gpu/exchange.hpp"
@@ -20,7 +21,10 @@ class DirectGpuExchange : public GpuExchange {
   }
 
   // Chains that take turns differ in their arrays only.
-  std::string explain() const override { return chains_.empty() ? "" : chains_.front().explain(); }
+  std::string explain(Message message) const override {
+    const auto found = std::ranges::find(chains_, name_of(message), &Chain::name);
+    return found == chains_.end() ? "" : found->explain();
+  }
 
  private:
   std::vector<Chain> chains_;

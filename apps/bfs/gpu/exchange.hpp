@@ -18,10 +18,10 @@ class GpuExchange {
   // Collective; ordered on a stream. Sends one of the sendings, by its position.
   virtual void send(std::size_t which, Stream stream) = 0;
 
-  virtual std::string explain() const = 0;  // how it travels, a line for each put
+  virtual std::string explain(Message message) const = 0;  // how it travels, a line for each put
 };
 
-// Both are collective, and are for sendings to all ranks.
+// Both are collective. The former is for all sendings, the latter for those to all ranks whose blocks have their place.
 using MakeExchange = std::unique_ptr<GpuExchange>(World& world, std::span<const Sending> sendings,
                                                   const apps::Channels& channels);
 std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, std::span<const Sending> sendings,

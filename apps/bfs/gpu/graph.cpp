@@ -25,13 +25,13 @@ unsigned most_blocks(World& world) {
 
 }  // namespace
 
-void check_gpus(World& world, const Problem& problem) {
+void check_gpus(World& world, const Problem& problem, Style style) {
   if (problem.scale > largest_scale_on_gpus)
     throw Error(Errc::invalid_argument, fmt::format("scale {} is too large for GPUs, which search up to {}",
                                                     problem.scale, largest_scale_on_gpus));
   std::size_t here = 0, total = 0;
   cuda_ok(cudaMemGetInfo(&here, &total), "asking for the GPU's memory");
-  const double needed = bytes_on_gpu(problem, world.size());
+  const double needed = bytes_on_gpu(problem, world.size(), style);
   const double free = static_cast<double>(here) / world.ranks_on_device();
   const double least = std::ranges::min(world.all_gather(free));
   if (needed > least)

@@ -10,7 +10,7 @@ namespace tca::bfs {
 
 // Collective. Throws Error{out_of_memory} or Error{invalid_argument}, on all ranks alike, where the graph is
 // too large, before it is generated.
-void check_gpus(World& world, const Problem& problem);
+void check_gpus(World& world, const Problem& problem, Style style = Style::packed);
 
 class GpuGraph {
  public:

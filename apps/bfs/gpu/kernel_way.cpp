@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -40,6 +41,8 @@ class KernelWay : public GpuWay {
     const OwnVertices& first = run_.own[(search_ + 1) % 2];
     cuda_ok(launch_make_ready(run_.graph, first, stream_.get()), "preparing the first search");
     stream_.synchronize("preparing the first search");
+    // What CUDA sets up for its first such copy may have to wait for the GPU, which a resident kernel keeps.
+    own_[0].read_parents(parents_, copies_);
     world.barrier();  // nobody writes into a frontier before all are there
   }
   KernelWay(const KernelWay&) = delete;
@@ -66,7 +69,8 @@ class KernelWay : public GpuWay {
     ++search_;
     Talk& talk = *talk_.data();
     const Word levels = await(talk.levels, search_);
-    run_.first_frontier = (run_.first_frontier + await(talk.steps, search_)) % 3;
+    steps_ = await(talk.steps, search_);
+    run_.first_frontier = (run_.first_frontier + steps_) % 3;
     ns_ = await(talk.ns, search_);
     return static_cast<int>(levels);
   }
@@ -90,7 +94,27 @@ class KernelWay : public GpuWay {
 
   double kernel_us() const override { return ns_ * 1e-3; }
 
-  std::string explain() const override {
+  std::vector<LevelTime> level_times() override {
+    // Behind that the kernel has told them.
+    if (is_there_)
+      await(talk_.data()->awaits, search_ + 1);
+    else
+      stream_.synchronize("searching");
+    std::vector<LevelTime> times;
+    double before = 0;
+    for (Word level = 0; level < std::min(steps_, most_timed_levels); ++level) {
+      const LevelEnds& ends = talk_.data()->ends[level];
+      times.push_back({.is_from_below = ends.is_from_below != 0,
+                       .reached = ends.vertices,
+                       .search_us = ends.searched_ns * 1e-3 - before,
+                       .barrier_us = (ends.ended_ns - ends.searched_ns) * 1e-3});
+      before = ends.ended_ns * 1e-3;
+    }
+    return times;
+  }
+
+  std::string explain(Message message) const override {
+    if (message != Message::out) return "";
     return "cuda/direct: warps set the bits of what they reach in every rank's frontier, and blocks send "
            "their numbers to all blocks\n";
   }
@@ -139,6 +163,7 @@ class KernelWay : public GpuWay {
   DeviceArray<std::uint64_t> order_{1};
   Word search_ = 0;        // the number of the last search
   bool is_there_ = false;  // whether a kernel waits for orders
+  Word steps_ = 0;         // of that search
   double ns_ = 0;
   std::vector<Vertex> parents_;
   Run run_{};

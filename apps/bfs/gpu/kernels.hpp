@@ -42,13 +42,22 @@ struct Numbered {
   static TCA_DEVICE Word search(std::uint64_t bits) { return static_cast<Word>(bits >> 32); }
 };
 
-// In host memory, by which a kernel and its host talk: each is a Numbered.
+// When the first block was through with its part of a level, and when with the level's barrier, behind the root.
+struct LevelEnds {
+  Word searched_ns, ended_ns;
+  Word vertices;  // that the level has reached, on all ranks
+  Word is_from_below;
+};
+inline constexpr Word most_timed_levels = 16;  // of a search; those of the benchmark have up to 9
+
+// In host memory, by which a kernel and its host talk: each number is a Numbered.
 struct Talk {
   std::uint64_t order;   // the root, or `nowhere` to leave; stored by the host
   std::uint64_t awaits;  // whose order the kernel waits for; its value is of no matter
   std::uint64_t levels;  // that a search has found below its root
   std::uint64_t steps;   // how many levels it has gone through, of which the last may have found nothing
   std::uint64_t ns;      // from the root to the end of the search, less than 4 s
+  LevelEnds ends[most_timed_levels];  // there when the kernel waits for the next order, or has ended
 };
 
 // Searches in one kernel, which is launched cooperatively.
@@ -94,5 +103,21 @@ cudaError_t launch_begin(const Step& step, Vertex root, cudaStream_t stream);
 cudaError_t launch_level(const Step& step, const GridSize& size, cudaStream_t stream);
 // Once all ranks' reached vertices are known.
 cudaError_t launch_conclude(const Step& step, cudaStream_t stream);
+
+// A level with the messages of the paper, from below.
+struct PaperStep {
+  GraphArrays graph;
+  std::int32_t* frontier;  // of all vertices: those with the stamp of the level
+  std::int32_t* next;      // of own vertices: those that are found get the next stamp
+  // Stamps never come again, not even in further searches, so nothing has to be cleared.
+  std::int32_t* stamp;
+  std::int32_t* flag;  // whether any have been found
+  std::int32_t* told;  // the same in host memory
+  OwnVertices own;
+};
+cudaError_t launch_begin(const PaperStep& step, Vertex root, cudaStream_t stream);
+cudaError_t launch_level(const PaperStep& step, const GridSize& size, cudaStream_t stream);
+// Writes the parents as the integers that TREE brings.
+cudaError_t launch_widen(const Vertex* parents, std::int64_t* tree, Word count, cudaStream_t stream);
 
 }  // namespace tca::bfs

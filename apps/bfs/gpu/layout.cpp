@@ -73,7 +73,7 @@ GridSize grid_size(Word own_words, unsigned most_blocks) {
   return {most_blocks, most_warps * in_gpu_word};
 }
 
-double bytes_on_gpu(const Problem& problem, int ranks) {
+double bytes_on_gpu(const Problem& problem, int ranks, Style style) {
   const auto vertices = static_cast<double>(problem.vertices()), edges = static_cast<double>(problem.edges());
   // Labels are random, so parts are alike; but not quite.
   constexpr double uneven = 1.05;
@@ -83,7 +83,11 @@ double bytes_on_gpu(const Problem& problem, int ranks) {
   const double of_own = sizeof(Word) + sizeof(Head) + 2 * (sizeof(Vertex) + 1.0 / 8);
   // Where all others begin; three frontiers; and to validate, parents and bitmaps of all ranks.
   const double of_all = sizeof(Word) + 3.0 / 8 + sizeof(Vertex) + ranks / 8.0;
-  return uneven * edges * of_edges / ranks + vertices * (of_own / ranks + of_all);
+  double bytes = uneven * edges * of_edges / ranks + vertices * (of_own / ranks + of_all);
+  // Two frontiers of integers, and the own part of the tree.
+  if (style == Style::paper)
+    bytes += vertices * (2 * sizeof(std::int32_t) + 1.0 * sizeof(std::int64_t) / ranks);
+  return bytes;
 }
 
 }  // namespace tca::bfs

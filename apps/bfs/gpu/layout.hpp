@@ -48,6 +48,6 @@ struct GridSize {
 GridSize grid_size(Word own_words, unsigned most_blocks);
 
 // Returns the bytes of a GPU's memory that a rank needs at most.
-double bytes_on_gpu(const Problem& problem, int ranks);
+double bytes_on_gpu(const Problem& problem, int ranks, Style style = Style::packed);
 
 }  // namespace tca::bfs

@@ -11,9 +11,12 @@ namespace {
 
 constexpr unsigned most_threads = 1024;
 
-// The block's share of what a level has reached, and then all of it. Levels take turns as with frontiers: one
-// number is used, one is cleared for the next level, and one may still be read of the level before.
-using Shares = PackedReached[3];
+struct Shared {
+  // The block's share of what a level has reached, and then all of it. Levels take turns as with frontiers: one
+  // number is used, one is cleared for the next level, and one may still be read of the level before.
+  PackedReached reached[3];
+  LevelEnds ends[most_timed_levels];
+};
 
 __device__ bool is_first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
@@ -43,10 +46,12 @@ __device__ Vertex await_order(const Run& run, Word search) {
 }
 
 // A search, from the frontier `first` of those in the window on.
-class Search {
+class KernelSearch {
  public:
-  __device__ Search(const Run& run, const OwnVertices& own, Word first, Vertex root)
-      : run_(run), own_(own), first_(first), root_(root) {}
+  __device__ KernelSearch(const Run& run, const OwnVertices& own, Word first, Vertex root)
+      : run_(run), own_(own), first_(first), root_(root), begin_(device::now_ns()) {}
+
+  __device__ Word ns() const { return static_cast<Word>(device::now_ns() - begin_); }
 
   // Levels that it has gone through, and those below the root.
   __device__ Word steps() const { return steps_; }
@@ -55,16 +60,25 @@ class Search {
   // A level has a single barrier, of all blocks of all ranks, which brings the bits of the frontier and the
   // numbers that tell whether there is a further level and from where to search it. False where a rank has not
   // come.
-  __device__ bool to_the_end(GridTeam& team, Shares& shares) {
+  __device__ bool to_the_end(GridTeam& team, Shared& shared) {
     Direction direction(run_.graph.vertices, run_.graph.directed_edges);
     for (;;) {
-      PackedReached& share = shares[turn(0)];
+      PackedReached& share = shared.reached[turn(0)];
+      LevelEnds& ends = shared.ends[min(steps_, most_timed_levels - 1)];
       add_up(level(direction.is_from_below()), share);
       clear();
-      if (threadIdx.x == 0) shares[turn(1)] = 0;
+      if (threadIdx.x == 0) {
+        shared.reached[turn(1)] = 0;
+        ends.searched_ns = ns();
+      }
       if (!team.barrier(&share, 1, Sum())) return false;
       ++steps_;
       const Reached reached = unpacked(share);
+      if (threadIdx.x == 0) {
+        ends.ended_ns = ns();
+        ends.vertices = static_cast<Word>(reached.vertices);
+        ends.is_from_below = direction.is_from_below();
+      }
       if (reached.vertices != 0) levels_ = steps_;
       if (reached.are_last()) return true;
       direction.after(reached);
@@ -104,29 +118,31 @@ class Search {
   const OwnVertices& own_;
   const Word first_;
   const Vertex root_;
+  const std::uint64_t begin_;
   Word steps_ = 0, levels_ = 0;
 };
 
-__device__ void tell(const Run& run, const Search& found, Word search, std::uint64_t ns) {
-  show(&run.talk->ns, Numbered::make(static_cast<Word>(ns), search));
+__device__ void tell(const Run& run, const KernelSearch& found, Word search, const Shared& shared) {
+  show(&run.talk->ns, Numbered::make(found.ns(), search));
   show(&run.talk->steps, Numbered::make(found.steps(), search));
   show(&run.talk->levels, Numbered::make(found.levels(), search));
+  for (Word level = 0; level < min(found.steps(), most_timed_levels); ++level)
+    run.talk->ends[level] = shared.ends[level];
 }
 
 __global__ void __launch_bounds__(most_threads, 1) run_kernel(const __grid_constant__ Run run) {
-  __shared__ Shares shares;
+  __shared__ Shared shared;
   Word first = run.first_frontier;
-  if (threadIdx.x == 0) shares[first] = 0;
+  if (threadIdx.x == 0) shared.reached[first] = 0;
   __syncthreads();
   GridTeam team(run.team);
   for (Word number = run.search;; ++number) {
     if (run.stays && is_first_thread()) show(&run.talk->awaits, Numbered::make(0, number));
     const Vertex root = run.stays ? await_order(run, number) : run.root;
     if (root == nowhere) return;
-    const std::uint64_t begin = device::now_ns();
-    Search search(run, run.own[number % 2], first, root);
-    if (!search.to_the_end(team, shares)) return;
-    if (is_first_thread()) tell(run, search, number, device::now_ns() - begin);
+    KernelSearch search(run, run.own[number % 2], first, root);
+    if (!search.to_the_end(team, shared)) return;
+    if (is_first_thread()) tell(run, search, number, shared);
     // What follows is outside of the search: nobody waits for it before the next root is known.
     make_ready(run.graph, run.own[1 - number % 2]);
     if (!run.stays) return;

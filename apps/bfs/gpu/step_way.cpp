@@ -83,7 +83,7 @@ class StepWay : public GpuWay {
     return parents_;
   }
 
-  std::string explain() const override { return exchange_->explain(); }
+  std::string explain(Message message) const override { return exchange_->explain(message); }
 
  private:
   // Has `level` put each level on the stream that is searched from a frontier.

@@ -54,15 +54,20 @@ Edge Kronecker::edge(std::int64_t number) const {
   return {label(edge.from), label(edge.to)};
 }
 
-std::vector<Edge> make_edges(const Problem& problem, const Range& numbers, const Progress& progress) {
+std::vector<Edge> make_edges(const Problem& problem, const Range& numbers, const Progress& progress,
+                             const apps::Workers& workers) {
   constexpr std::int64_t between_ticks = 4096;
   const Kronecker kronecker(problem);
-  std::vector<Edge> edges;
-  edges.reserve(static_cast<std::size_t>(numbers.size));
-  for (std::int64_t i = 0; i < numbers.size; ++i) {
-    edges.push_back(kronecker.edge(numbers.begin + i));
-    if (progress && i % between_ticks == 0) progress("generating edges", i, numbers.size);
-  }
+  std::vector<Edge> edges(static_cast<std::size_t>(numbers.size));
+  workers.share([&](int part, int parts) {
+    const std::int64_t begin = apps::begin_of_part(numbers.size, part, parts);
+    const std::int64_t end = apps::begin_of_part(numbers.size, part + 1, parts);
+    for (std::int64_t i = begin; i < end; ++i) {
+      edges[static_cast<std::size_t>(i)] = kronecker.edge(numbers.begin + i);
+      // The first part is in the calling thread; the others are about as far.
+      if (progress && part == 0 && i % between_ticks == 0) progress("generating edges", i, end);
+    }
+  });
   return edges;
 }
 

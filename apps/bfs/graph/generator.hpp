@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bfs/problem.hpp"
+#include "shared/workers.hpp"
 #include "tca/grid.hpp"
 
 namespace tca::bfs {
@@ -39,7 +40,8 @@ class Kronecker {
 };
 
 // Returns the edges of a range of numbers.
-std::vector<Edge> make_edges(const Problem& problem, const Range& numbers, const Progress& progress = {});
+std::vector<Edge> make_edges(const Problem& problem, const Range& numbers, const Progress& progress = {},
+                             const apps::Workers& workers = {});
 
 // Returns the numbers of the edges that a rank draws.
 Range edges_of(const Problem& problem, int rank, int ranks);

@@ -8,6 +8,7 @@
 
 #include "bfs/graph/partition.hpp"
 #include "bfs/problem.hpp"
+#include "shared/workers.hpp"
 #include "tca/world.hpp"
 
 namespace tca::bfs {
@@ -48,7 +49,7 @@ struct Graph {
 
 // Collective. `edges` is the part of the list that this rank has.
 Graph make_graph(World& world, const Partition& partition, std::span<const Edge> edges,
-                 const Progress& progress = {});
+                 const Progress& progress = {}, const apps::Workers& workers = {});
 
 // Returns the bytes that a rank needs at most, the list of edges included, to generate, search and validate.
 double bytes_to_make(const Problem& problem, int ranks);

@@ -10,9 +10,10 @@ namespace tca::bfs {
 namespace {
 
 void add_block(Chain& chain, const Sending& sending, int rank, int target) {
-  for (const auto& [window, count] : sending.parts) {
+  for (const auto& [window, count, own] : sending.parts) {
     const std::int64_t place = rank * count;
-    chain.put(window.on(target).at(place), window.at(sending.to_all ? place : 0), block(count));
+    const raw::Local from = own ? own->at(0) : window.at(sending.to_all ? place : 0);
+    chain.put(window.on(target).at(place), from, block(count));
   }
 }
 

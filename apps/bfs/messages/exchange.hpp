@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ struct Sending {
   struct Part {
     raw::Window window;
     std::int64_t count;  // of elements in a block
+    // Where this rank's block lies, at the beginning, if it is not in its place in the array. Then it does not
+    // come there on this rank itself.
+    std::optional<raw::Window> own = {};
   };
 
   Message message;

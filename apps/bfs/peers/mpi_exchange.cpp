@@ -20,7 +20,7 @@ class BlockType {
     std::vector<int> lengths;
     std::vector<MPI_Aint> addresses;
     std::vector<MPI_Datatype> types;
-    for (const auto& [window, count] : sending.parts) {
+    for (const auto& [window, count, own] : sending.parts) {
       const auto element = static_cast<std::int64_t>(window.element_bytes());
       MPI_Aint address = 0;
       MPI_Get_address(window.data(), &address);

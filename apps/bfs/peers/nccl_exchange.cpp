@@ -26,7 +26,7 @@ class NcclExchange : public GpuExchange {
 
   void send(std::size_t which, Stream stream) override {
     nccl_ok(ncclGroupStart(), "gathering the frontier");
-    for (const auto& [window, count] : sendings_[which].parts) {
+    for (const auto& [window, count, own] : sendings_[which].parts) {
       const std::size_t bytes = static_cast<std::size_t>(count) * window.element_bytes();
       std::byte* const all = static_cast<std::byte*>(window.data());
       nccl_ok(ncclAllGather(all + static_cast<std::size_t>(rank_) * bytes, all, bytes, ncclChar, comm_.get(),
@@ -36,7 +36,9 @@ class NcclExchange : public GpuExchange {
     nccl_ok(ncclGroupEnd(), "gathering the frontier");
   }
 
-  std::string explain() const override { return "NCCL: all-gathers of the bitmap and of the numbers\n"; }
+  std::string explain(Message) const override {
+    return "NCCL: all-gathers of the bitmap and of the numbers\n";
+  }
 
  private:
   int rank_;

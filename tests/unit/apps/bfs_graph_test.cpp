@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <set>
 #include <span>
 #include <string>
@@ -164,6 +165,24 @@ TEST(BfsGraph, HasEachNeighbourOnceAndTheBestConnectedFirst) {
       EXPECT_EQ(listed(graph.own_neighbours.of(64)), std::vector<Vertex>{1});
       EXPECT_EQ(graph.ends[36], 1);
     }
+  });
+}
+
+TEST(BfsGraph, IsTheSameWhoeverMakesIt) {
+  const Problem problem{.scale = 9};
+  World::run_threads(2, [&](World& world) {
+    const apps::Workers workers(3);
+    const Range numbers = edges_of(problem, world.rank(), 2);
+    const auto edges = make_edges(problem, numbers), theirs = make_edges(problem, numbers, {}, workers);
+    ASSERT_EQ(std::memcmp(edges.data(), theirs.data(), edges.size() * sizeof(Edge)), 0);
+    const Partition partition(problem, 2);
+    const Graph graph = make_graph(world, partition, edges);
+    const Graph by_workers = make_graph(world, partition, edges, {}, workers);
+    EXPECT_EQ(by_workers.neighbours.begin, graph.neighbours.begin);
+    EXPECT_EQ(by_workers.neighbours.vertex, graph.neighbours.vertex);
+    EXPECT_EQ(by_workers.own_neighbours.begin, graph.own_neighbours.begin);
+    EXPECT_EQ(by_workers.own_neighbours.vertex, graph.own_neighbours.vertex);
+    EXPECT_EQ(by_workers.ends, graph.ends);
   });
 }
 
