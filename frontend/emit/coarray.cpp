@@ -5,7 +5,7 @@
 namespace tca::xacc {
 namespace {
 
-std::string address_of(const std::string& name) { return "xacc_coarray_" + name; }
+std::string address_of(const std::string& name) { return "xacc_coarray_" + name + "_"; }
 
 }  // namespace
 

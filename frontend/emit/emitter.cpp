@@ -29,8 +29,8 @@ std::string Emitter::text_of(Range tokens) const {
 
 std::string Emitter::name_of(const Symbol& symbol) {
   const std::string name = symbol.identifier();
-  if (!symbol.member.empty()) return "xacc_member_" + name;
-  return symbol.coarray ? "(*xacc_coarray_" + name + ")" : name;
+  if (!symbol.member.empty()) return "xacc_member_" + name + "_";
+  return symbol.coarray ? "(*xacc_coarray_" + name + "_)" : name;
 }
 
 std::string Emitter::place_of(const Directive& directive) const {

@@ -26,6 +26,8 @@ std::vector<void (*)()>& set_ups() {
   std::fflush(stdout);
   if (at && at->line > 0)
     std::fprintf(stderr, "%s:%d: %s: %s\n", at->file, at->line, at->directive, message);
+  else if (at)  // a function, which has no place in the source
+    std::fprintf(stderr, "%s: %s\n", at->directive, message);
   else
     std::fprintf(stderr, "%s\n", message);
   std::fflush(stderr);
