@@ -55,7 +55,7 @@ class Emitter {
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
 
-  // communicate.cpp: what ranks do together. Each returns statements.
+  // communicate.cpp, reduce.cpp: what ranks do together. Each returns statements.
   std::string communicate(const Directive& directive, const Scope& scope);
   std::string communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope);
   std::string communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope);
@@ -212,6 +212,8 @@ std::pair<std::string, std::string> split_index(const std::string& text);
 // Numbers as they stand in C: an array's compound literal.
 std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
+// Bits of `flags`, as text.
+std::string flags_of(bool acc, bool orthogonal = false);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 
 namespace tca::xacc {
 namespace {

@@ -1,7 +1,7 @@
 // A gmove of all ranks that execute: each gets what it owns of the left side from the nearest that has it, by puts of a chain that
 // is made once for two sections. Where both sides are one array, or the left one is not distributed or
 // transposed, what comes waits in memory of the chain's until everything has been read.
-#include "runtime/gmove.hpp"
+#include "runtime/move/gmove.hpp"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/runtime.hpp"
-#include "runtime/steps.hpp"
+#include "runtime/move/steps.hpp"
 
 namespace tca::xacc {
 

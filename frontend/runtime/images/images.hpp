@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/section.hpp"
+#include "runtime/move/section.hpp"
 #include "tca/post.hpp"
 
 namespace tca::xacc {

@@ -1,5 +1,5 @@
 // gmove: which way it takes, and what becomes of a single element.
-#include "runtime/gmove.hpp"
+#include "runtime/move/gmove.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 
 namespace tca::xacc {
 namespace {

@@ -1,8 +1,8 @@
 // gmove in and out where others do not take part: what coarrays do, with the memory of distributed arrays.
 #include <algorithm>
 
-#include "runtime/gmove.hpp"
-#include "runtime/images.hpp"
+#include "runtime/move/gmove.hpp"
+#include "runtime/images/images.hpp"
 
 namespace tca::xacc {
 namespace {
