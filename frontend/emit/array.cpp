@@ -104,14 +104,16 @@ std::string Emitter::section_loop(const Symbol& symbol, std::size_t d, const Sub
          " += " + loop.step + ")";
 }
 
-// Whether a statement assigns to a section: NAME[...:...] = ...
+// Whether a statement assigns to a section: NAME[...:...] = ..., or += and the like.
 bool Emitter::assigns_section(const Statement& s) const {
   const Symbol* symbol = s.tokens.empty() ? nullptr : program_.uses[s.tokens.first];
   if (s.kind != Statement::Kind::simple || !symbol || symbol->kind == Symbol::Kind::function) return false;
   const Subscripts left = subscripts_behind(s.tokens.first, s.tokens.last);
   bool section = false;
   for (const Subscripted& subscript : left.all) section = section || subscript.parts.size() > 1;
-  return section && token(left.end).is("=") && !reference_within(s.tokens);
+  const std::string_view sign = token(left.end).text;
+  const bool assigns = token(left.end).kind == TokenKind::punctuation && sign.ends_with('=') && sign != "==";
+  return section && assigns && !reference_within(s.tokens);
 }
 
 void Emitter::array_assignment(const Statement& s, const Directive& directive) {

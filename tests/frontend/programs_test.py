@@ -454,8 +454,8 @@ int main(void) {
 
     def test_a_gmove_of_what_others_have_that_do_not_execute_it(self):
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8];\n"
-                            "#pragma xmp align a[i] with t[i]\nint main(void) {\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove in\n  b[:] = a[:];\n}\n}\n", 2)
-        self.assertRegex(said, r"program\.c:\d+: gmove: gmove: some of a\[8\] lies with ranks that do not execute this: move the directive out of the task")
+                            "#pragma xmp align a[i] with t[i]\nint main(void) {\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove\n  b[:] = a[:];\n}\n}\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: gmove: gmove: some of a\[8\] lies with ranks that do not execute this: move the directive out of the task, or make it a gmove in or out")
 
     def test_what_is_not_present(self):
         said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)

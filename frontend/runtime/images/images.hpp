@@ -72,6 +72,7 @@ class Images {
   void signal(int rank, int slot, std::uint32_t tag);
   void wait(const Notice& notice);
   void answer_all();
+  bool asks(int source);
   void answer(int source);
   void answer_get(int source, const Request& request);
   void change_lock(int source, const Request& request);
