@@ -96,6 +96,21 @@ class Refusals(FrontEnd):
         self.assert_refused(self.in_main("#pragma xmp loop on t[k]", "for (int i = 0; i < N; i++) a[i] = 0;"), "there is no loop over `k`")
         self.assert_refused(self.in_main("#pragma xmp loop on t[2*i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "`2*i` is none of the loop's variables")
 
+    def test_loops_beyond_what_there_is(self):
+        self.assert_refused(self.in_main("#pragma xmp loop on t[i] expand(1) margin(1)", "for (int i = 0; i < N; i++) a[i] = 0;"), "x.c:10:43: error: a loop has either expand or margin")
+        self.assert_refused("#pragma xmp nodes p[*]\n#pragma xmp template s[8]\n#pragma xmp distribute s[cyclic] onto p\nint main(void) {\n"
+                            "#pragma xmp loop on s[i] margin(1)\nfor (int i = 0; i < 8; i++) ;\n}\n", "a cyclic distribution has no neighbours to go on to")
+        self.assert_refused(self.in_main("#pragma xmp loop (i, k) on t[i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "x.c:10:22: error: `k` occurs in no subscript behind `on`")
+
+    def test_sections_that_cannot_be_assigned(self):
+        self.assert_refused(self.in_main("a[:] = 1;"), "error: sections of the distributed array `a` are assigned here", "#pragma xmp array on TEMPLATE[:]")
+        self.assert_refused(self.in_main("int *q;", "q[0:] = 1;"), "`q` is a pointer, whose elements are not counted", "q[0:N]")
+        self.assert_refused(self.in_main("int **q;", "#pragma xmp gmove", "q[0:2][0:2] = b[0:2][0:2];"), "`q` is a pointer to pointers, whose elements lie anywhere")
+        self.assert_refused(self.in_main("int *q;", "#pragma xmp gmove", "q[:] = a[:];"), "`q` is a pointer, whose elements are not counted")
+
+    def test_members_that_there_are_not(self):
+        self.assert_refused(DECLARED + "struct s { int v[N]; };\n#pragma xmp align s.v[i] with t[i]\n", "x.c:10:19: error: no variable is a struct s with the array `v`", "struct s NAME;")
+
     def test_a_construct_without_a_statement(self):
         self.assert_refused(self.in_main("#pragma xmp task on p[0]"), "task says something about the statement behind it")
 
