@@ -110,9 +110,10 @@ void Emitter::sections_alone(const Statement& s) {
   const std::size_t name = s.tokens.first;
   const Place place = program_.place(name);
   if (program_.uses[name]->array)
-    throw Fault{place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
-                "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
-                "sections"};
+    throw Fault{
+        place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
+        "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
+        "sections"};
   assign_sections(s, place);
 }
 

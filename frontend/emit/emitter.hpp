@@ -113,9 +113,9 @@ class Emitter {
     bool down = false;
   };
   struct Clip {
-    std::string begin, end;           // what this rank has, in the loop variable's own numbers
-    std::string low = {}, high = {};  // how far the loop goes beyond its bounds
-    std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
+    std::string begin, end;                          // what this rank has, in the loop variable's own numbers
+    std::string low = {}, high = {};                 // how far the loop goes beyond its bounds
+    std::string next = {};                           // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
     std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);

@@ -14,7 +14,7 @@ struct Nodes {
   std::string name;
   const NodesDirective* directive = nullptr;
   Nodes* of = nullptr;
-  bool file = false;                                      // declared outside of functions
+  bool file = false;                                            // declared outside of functions
   std::string c() const { return "xacc_nodes_" + name + "_"; }  // its variable in the translated program
 };
 

@@ -54,7 +54,6 @@ bool qualifier(const Token& token) {
   return token.kind == TokenKind::word && among(other_words, token.text) && token.text != "typedef";
 }
 
-
 bool Reader::begins_declaration(std::size_t at) const {
   const Token& token = tokens_[at];
   if (token.kind != TokenKind::word) return false;

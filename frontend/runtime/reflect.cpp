@@ -197,7 +197,8 @@ void xacc_reflect_do(xacc_array* a, int, int64_t async, const xacc_place* at) {
 void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at) {
   guarded(at, [&] {
     if (a->layout && has_full_shadow(*a->layout))
-      refuse(a->layout->name + " has a full shadow, which is not added up: use a reduction of an array that is not "
+      refuse(a->layout->name +
+             " has a full shadow, which is not added up: use a reduction of an array that is not "
              "distributed");
     exchange(fold_of(*a, widths, type, *at), async);
   });

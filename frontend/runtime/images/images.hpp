@@ -47,7 +47,8 @@ class Images {
   // The same of a box in another rank's part of what begins here at `memory`; values lie row by row.
   void put(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes,
            const std::byte* values);
-  void get(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes, std::byte* into);
+  void get(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes,
+           std::byte* into);
   const void* element(const xacc_section& from, std::int64_t image);
   void lock(const void* object, std::int64_t image, bool locks);
 

@@ -11,7 +11,8 @@ void send_over_and_over(const Side& to, const std::vector<std::byte>& value) {
   xacc_section all{};
   all.element_bytes = value.size();
   std::vector<std::byte> values;
-  for (std::int64_t i = 0; i < volume(whole(to)); ++i) values.insert(values.end(), value.begin(), value.end());
+  for (std::int64_t i = 0; i < volume(whole(to)); ++i)
+    values.insert(values.end(), value.begin(), value.end());
   all.memory = values.data();
   for (const std::int64_t count : to.counts()) {
     all.extent[all.dims] = all.count[all.dims] = count;
