@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "driver/nvcc.hpp"
 #include "driver/options.hpp"
 #include "emit/translate.hpp"
 #include "lex/preprocess.hpp"
@@ -21,13 +22,15 @@ constexpr const char* help =
     "\n"
     "Options of its own; all others are the C compiler's (-O2, -g, -c, -D, -I, -l ...):\n"
     "  --emit          Writes what was made of a source, to standard output or to -o\n"
-    "  --acc cpu       Where compute regions run\n"
+    "  --acc cpu|cuda  Where compute regions run: on the host, or on GPUs, for which nvcc compiles them\n"
     "  -findex=global  Subscripts without a loop variable count from the array's beginning, and not, as\n"
     "                  with -findex=omni, from the rank's part\n"
-    "  -fcheck         Ends the program at a subscript that a rank has no element for, and says who has it\n"
+    "  -fcheck         Ends the program at a wrong index, a stale ghost and a missing update, and says whose\n"
     "  --explain       Has the program print the puts of every reflect when it first runs\n"
     "  --no-openmp     Leaves the lines for OpenMP away\n"
     "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"
+    "  --nvcc COMPILER CUDA's; NVCC in the environment, nvcc, or /usr/local/cuda/bin/nvcc. -arch= and -gencode=\n"
+    "                  are for it; without them it compiles for the GPU at hand, or as OpenTCA was\n"
     "\n"
     "Examples:\n"
     "  tca xacc cc -O2 heat.c -o heat\n"
@@ -41,6 +44,10 @@ struct Source {
 class Driver {
  public:
   Driver(Options options, const Home& home) : options_(std::move(options)), home_(home) {}
+
+  ~Driver() {
+    for (const std::string& file : scratch_) unlink(file.c_str());
+  }
 
   int run() {
     bool failed = false;
@@ -64,7 +71,7 @@ class Driver {
     for (const Fault& warning : translated.warnings) print(files_, Severity::warning, warning);
     for (const Fault& fault : faults) print(files_, Severity::error, fault);
     if (!faults.empty()) return false;
-    return options_.stage == Options::Stage::check || write(source, translated.text);
+    return options_.stage == Options::Stage::check || write(source, translated);
   }
 
   Translated translate_file(const std::string& source, std::vector<Fault>& faults) {
@@ -91,7 +98,7 @@ class Driver {
     const Program program = analyse_all(std::move(tokens), std::move(directives), faults);
     const Objects& objects = objects_;
     return translate(preprocessed.text, program, objects,
-                     {options_.local_indices, options_.check, options_.explain}, faults);
+                     {options_.local_indices, options_.check, options_.explain, options_.gpu, unit_of(source)}, faults);
   }
 
   Program analyse_all(std::vector<Token> tokens, std::vector<std::optional<Directive>> directives,
@@ -101,12 +108,14 @@ class Driver {
     return program;
   }
 
-  bool write(const std::string& source, const std::string& text) {
+  bool write(const std::string& source, const Translated& translated) {
+    const std::string& text = translated.text;
     const std::string stem = source.substr(source.rfind('/') + 1, source.rfind('.') - source.rfind('/') - 1);
     const Options::Stage stage = options_.stage;
     if (stage == Options::Stage::emit || stage == Options::Stage::preprocess) {
       std::FILE* file = options_.output.empty() ? stdout : std::fopen(options_.output.c_str(), "w");
-      const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+      const std::string all = text + (translated.kernels.empty() ? "" : "\n/* compiled by nvcc:\n" + translated.kernels + "*/\n");
+      const bool written = file && std::fwrite(all.data(), 1, all.size(), file) == all.size();
       if (file && file != stdout) std::fclose(file);
       if (!written) print(files_, Severity::error, {{}, "cannot write to " + options_.output});
       return written;
@@ -118,12 +127,23 @@ class Driver {
     if (!ends)
       object = scratch(".o"),
       options_.link.insert(options_.link.begin() + static_cast<std::ptrdiff_t>(objects_made_++), object);
+    const bool kernels = !translated.kernels.empty() && stage != Options::Stage::assembly;
+    const std::string host = kernels ? scratch(".o") : object;
     std::vector<std::string> command{options_.compiler};
     command.insert(command.end(), options_.compile.begin(), options_.compile.end());
     if (options_.openmp) command.emplace_back("-fopenmp");
     command.insert(command.end(),
-                   {stage == Options::Stage::assembly ? "-S" : "-c", "-x", "cpp-output", "-", "-o", object});
-    return run_command(command, text, nullptr) == 0;
+                   {stage == Options::Stage::assembly ? "-S" : "-c", "-x", "cpp-output", "-", "-o", host});
+    if (run_command(command, text, nullptr) != 0) return false;
+    return !kernels || add_kernels(translated.kernels, host, object);
+  }
+
+  // Compiles kernels, and makes one object of them and of the host's.
+  bool add_kernels(const std::string& text, const std::string& host, const std::string& object) {
+    const std::string source = scratch(".cu"), kernels = scratch(".cu.o");
+    std::ofstream(source) << text;
+    if (run_command(nvcc_command(options_, home_, source, kernels), "", nullptr) != 0) return false;
+    return run_command({options_.compiler, "-r", "-nostdlib", host, kernels, "-o", object}, "", nullptr) == 0;
   }
 
   int link() {
@@ -133,9 +153,7 @@ class Driver {
     command.insert(command.end(), options_.link.begin(), options_.link.end());
     command.insert(command.end(), home_.link.begin(), home_.link.end());
     command.insert(command.end(), {"-o", options_.output.empty() ? "a.out" : options_.output});
-    const int code = run_command(command, "", nullptr);
-    for (const std::string& file : scratch_) unlink(file.c_str());
-    return code;
+    return run_command(command, "", nullptr);
   }
 
   std::string scratch(const std::string& suffix) {

@@ -11,6 +11,7 @@ struct Home {
   std::string include;            // holds tca/xacc/runtime.h
   std::vector<std::string> mpi;   // holds mpi.h, if OpenTCA has been built with MPI
   std::vector<std::string> link;  // what a program is linked with
+  std::string gpus;               // what GPUs OpenTCA was built for, as nvcc's option; empty: for none
 };
 
 // Runs `tca xacc` with what stands behind it: cc, check or --help. Returns the exit code.

@@ -45,6 +45,10 @@ class Parser {
       throw Fault{{},
                   "-o names one file, and there are " + std::to_string(options_.sources.size()) + " sources",
                   "leave -o away"};
+    if (options_.check && options_.gpu)
+      throw Fault{{},
+                  "-fcheck looks at what hosts do, and --acc cuda has regions run on GPUs",
+                  "leave one of them away"};
     return std::move(options_);
   }
 
@@ -66,6 +70,10 @@ class Parser {
       device(value());
     } else if (w.starts_with("--acc=")) {
       device(w.substr(6));
+    } else if (w == "--nvcc") {
+      options_.nvcc = value();
+    } else if (w.starts_with("-arch=") || w.starts_with("-gencode=") || w.starts_with("--maxrregcount=")) {
+      options_.for_nvcc.push_back(w);
     } else if (w == "-findex=global" || w == "-findex=omni") {
       options_.local_indices = w == "-findex=omni";
     } else if (w == "-fcheck") {
@@ -95,9 +103,9 @@ class Parser {
     add(options_.compile);
   }
 
-  static void device(const std::string& name) {
-    if (name == "cuda") throw Fault{{}, "--acc cuda is not there yet", "use --acc cpu"};
-    if (name != "cpu") throw Fault{{}, "--acc " + name + ": there are cpu and cuda"};
+  void device(const std::string& name) {
+    options_.gpu = name == "cuda";
+    if (name != "cpu" && name != "cuda") throw Fault{{}, "--acc " + name + ": there are cpu and cuda"};
   }
 
   std::string value() {

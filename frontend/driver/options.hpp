@@ -15,6 +15,9 @@ struct Options {
   std::vector<std::string> link;          // objects, -l, -L
   std::string output;
   bool openmp = true;
+  bool gpu = false;                // --acc cuda
+  std::string nvcc;                // empty: found
+  std::vector<std::string> for_nvcc;  // -arch=..., -gencode...
   bool local_indices = true;
   bool check = false;
   bool explain = false;

@@ -106,7 +106,7 @@ Emitter::Memory Emitter::memory_of(const Symbol& symbol, Place place) const {
 }
 
 std::string Emitter::communicate(const BcastDirective& d, const Directive& directive, const Scope& scope) {
-  std::string text = "{";
+  std::string text = "{" + (d.from_device ? device_check(*d.from_device, directive) : "");
   for (const Ref& variable : d.variables) {
     const Name& name = variable.name;
     const Symbol* symbol = scope.find(name.text);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -19,6 +21,37 @@ const char* clause_of(std::string_view name) {
 
 }  // namespace
 
+// The queue of an `async` clause.
+std::string queue_of(const AccDirective& acc) {
+  const AccClause* async = acc.find("async");
+  if (!async) return "XACC_SYNC";
+  return async->arguments.empty() ? "XACC_NOVAL" : "(" + async->arguments[0].text + ")";
+}
+
+// Where a variable's memory is; the variable itself where a section begins further on. A pointer without a section
+// is to memory that is there already.
+std::string Emitter::data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts,
+                               const std::string& kind) const {
+  const std::string name = name_of(symbol);
+  std::string where = "(void*)&" + name + ", sizeof(" + name + ")";
+  if (symbol.array) {
+    where = symbol.array->c() + ".base, xacc_bytes(&" + symbol.array->c() + ")";
+  } else if (!subscripts.empty()) {  // from its first row on
+    const Subscript& s = subscripts[0];
+    const std::string base = s.base ? s.base.text : "0";
+    const std::string rows = s.kind == Subscript::Kind::index ? "1"
+                             : s.extent                       ? s.extent.text
+                                        : "sizeof(" + name + ") / sizeof(" + name + "[0])";
+    where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0]), (void*)" + name;
+  } else if (symbol.kind == Symbol::Kind::parameter && !symbol.dims.empty() && !symbol.dims[0].empty()) {
+    where = "(void*)" + name + ", (" + text_of(symbol.dims[0]) + ") * sizeof(" + name + "[0])";
+  } else if (symbol.kind == Symbol::Kind::parameter ? !symbol.dims.empty() || symbol.pointers > 0
+                                                    : symbol.dims.empty() && symbol.pointers > 0) {
+    where = "(void*)" + name + ", 0";
+  }
+  return "{" + quoted(symbol.name) + ", " + kind + ", " + where + "}";
+}
+
 std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int* count) {
   std::string list;
   for (const AccClause& clause : acc.clauses) {
@@ -27,23 +60,9 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
     for (const Ref& ref : clause.variables) {
       const Symbol* symbol = scope.find(ref.name.text);
       if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
-      const std::string name = name_of(*symbol);
-      std::string where = "(void*)&" + name + ", sizeof(" + name + ")";
-      if (symbol->array) {
-        where = symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")";
-      } else if (!ref.subscripts.empty()) {  // a section: from its first row on
-        const Subscript& s = ref.subscripts[0];
-        const std::string base = s.base ? s.base.text : "0";
-        const std::string rows = s.kind == Subscript::Kind::index ? "1"
-                                 : s.extent                       ? s.extent.text
-                                            : "sizeof(" + name + ") / sizeof(" + name + "[0])";
-        where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0])";
-      } else if (symbol->kind == Symbol::Kind::parameter && !symbol->dims.empty()) {
-        where = "(void*)" + name + ", 1";
-      }
       list += (*count)++ ? ", " : "";
-      list += "{" + quoted(ref.name.text) + ", " + kind + ", " + where + "}";
-      if (symbol->dims.empty() && !symbol->array) resident_.insert(ref.name.text);
+      list += data_item(*symbol, ref.subscripts, kind);
+      if (symbol->dims.empty() && !symbol->array && symbol->pointers == 0) resident_.insert(ref.name.text);
     }
   }
   return "(const xacc_item[]){" + list + "}";
@@ -53,10 +72,11 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
 std::string Emitter::data_open(const AccDirective& acc, const Directive& directive, const Scope& scope) {
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
-  if (count == 0) return "{";
+  if (count == 0) return "{" + on_device(acc, directive);
   const std::string name = unique("data");
-  return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" +
-         items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
+  return "{" + on_device(acc, directive) + " xacc_data " + name +
+         " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " +
+         std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
 }
 
 // What is declared stays on the device as long as its function, or the program.
@@ -64,7 +84,8 @@ std::string Emitter::declare_data(const AccDirective& acc, const Directive& dire
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   if (count == 0) return ";";
-  const std::string call = items + ", " + std::to_string(count) + ", " + place_of(directive) + ");";
+  const std::string call =
+      items + ", " + std::to_string(count) + ", XACC_SYNC, " + place_of(directive) + ");";
   if (!scope.is_file)
     return "xacc_data " + unique("data") +
            " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + call;
@@ -73,17 +94,22 @@ std::string Emitter::declare_data(const AccDirective& acc, const Directive& dire
 }
 
 std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope) {
-  if (acc.name == "declare") return declare_data(acc, directive, scope);
+  std::string begin = on_device(acc, directive);
+  if (scope.is_file) data_set_up_ += std::exchange(begin, "");
+  if (acc.name == "declare") return begin + declare_data(acc, directive, scope);
+  if (acc.name == "barrier_device") return begin + " xacc_barrier_device(" + place_of(directive) + ");";
   const char* call = acc.name == "enter data"  ? "xacc_enter_data("
                      : acc.name == "exit data" ? "xacc_exit_data("
                      : acc.name == "update"    ? "xacc_update("
                                                : nullptr;
-  if (!call) return ";";  // wait, cache, routine: nothing to do where the device is the host
+  if (!call) return begin + ";";  // wait, cache, routine: nothing to do where the device is the host
   std::set<std::string> resident = resident_;
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   resident_ = std::move(resident);
-  return count ? call + items + ", " + std::to_string(count) + ", " + place_of(directive) + ");" : ";";
+  return count ? begin + call + items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " +
+                     place_of(directive) + ");"
+               : ";";
 }
 
 }  // namespace tca::xacc

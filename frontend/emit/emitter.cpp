@@ -62,14 +62,21 @@ Translated Emitter::run() {
     guarded([&] { replace_declaration(*declaration, true); });
   agree_with_definitions();
   for (const Function& f : program_.functions) function(f);
+  if (choices_.check) find_device_variables();
   rewrite_coarrays();
   guarded([&] { rewrite_names(); });
-  return {edits_.apply() + set_up_at_start(), std::move(warnings_)};
+  Translated translated = finish_kernels();
+  translated.text += set_up_at_start();
+  translated.warnings = std::move(warnings_);
+  return translated;
 }
 
 std::string Emitter::set_up_at_start() const {
-  if (set_up_.empty() && data_set_up_.empty()) return "";
-  return "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
+  std::string text;
+  if (!kernels_.empty())
+    text = "\n# 1 \"<compute regions>\"\n__attribute__((constructor)) static void xacc_register_gpu(void) { xacc_use_gpu(); }\n";
+  if (set_up_.empty() && data_set_up_.empty()) return text;
+  return text + "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
          share_set_up_ + data_set_up_ +
          "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { "
          "xacc_register(xacc_set_up); }\n";
@@ -91,10 +98,16 @@ void Emitter::agree_with_definitions() {
   }
 }
 
+std::string Emitter::start() const {
+  return std::string(
+             choices_.check
+                 ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;"
+                 : "") +
+         " xacc_start();" + (choices_.explain ? " xacc_explain();" : "");
+}
+
 void Emitter::function(const Function& function) {
-  if (function.symbol->name == "main")
-    edits_.insert(token(function.body->tokens.first).end,
-                  choices_.explain ? " xacc_start(); xacc_explain();" : " xacc_start();");
+  if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
   for (const auto& child : function.body->children) statement(*child);
 }
 
@@ -151,8 +164,10 @@ void Emitter::constructs(const Statement& s) {
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
       } else if (acc && acc->name == "atomic") {
-        replace_pragma(pragma,
-                       "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
+        replace_pragma(pragma, choices_.check
+                                   ? ""
+                                   : "#pragma omp atomic" +
+                                         (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
       } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
         replace_pragma(pragma, "");
         array_assignment(s, directive);
@@ -163,7 +178,7 @@ void Emitter::constructs(const Statement& s) {
     });
   }
   if (!loop_pragmas.empty())
-    guarded([&] { loops(s, loop_pragmas); });
+    guarded([&] { becomes_kernel(loop_pragmas) ? region(s, loop_pragmas) : loops(s, loop_pragmas); });
   else if (!replaced)
     for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, closing);

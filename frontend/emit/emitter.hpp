@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emit/edits.hpp"
+#include "emit/kernel.hpp"
 #include "emit/translate.hpp"
 
 namespace tca::xacc {
@@ -14,7 +15,8 @@ class Emitter {
  public:
   Emitter(const std::string& text, const Program& program, const Objects& objects, const Choices& choices,
           std::vector<Fault>& faults)
-      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text) {}
+      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text), launches_(text),
+        surroundings_(program, text) {}
 
   Translated run();
 
@@ -24,6 +26,7 @@ class Emitter {
   void statement(const Statement& statement);
   void constructs(const Statement& statement);
   void standalone(const Statement& statement);
+  std::string start() const;
   void sections_alone(const Statement& statement);
   std::string set_up_at_start() const;
   void agree_with_definitions();
@@ -54,6 +57,12 @@ class Emitter {
   void declare_members(const Symbol& variable, const Declaration& declaration, bool file);
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
+
+  // devices.cpp: which of a node's. Throw Fault where there are none of that name.
+  void find_devices(const Name& name) const;
+  Declared declare(const DevicesDirective& d, const Directive& directive) const;
+  std::string on_device(const AccDirective& acc, const Directive& directive) const;
+  std::string device_check(const Ref& ref, const Directive& directive) const;
 
   // communicate.cpp, reduce.cpp: what ranks do together. Each returns statements.
   std::string communicate(const Directive& directive, const Scope& scope);
@@ -139,7 +148,44 @@ class Emitter {
   std::string private_scalars(const Statement& statement, const AccDirective& acc) const;
   bool is_innermost(const Statement& loop, int levels) const;
 
+  // kernel.cpp: compute regions for GPUs.
+  struct Region {
+    const AccDirective* acc = nullptr;
+    const Directive* directive = nullptr;
+    std::map<std::string, Clip> clips = {};
+    std::vector<const AccDirective*> loops = {};  // what is said of the loops, the region's directive included
+    std::set<std::string> named = {};             // in its clauses
+    std::string open = {};                        // declares what this rank has, where the directives do not
+  };
+  bool becomes_kernel(const std::vector<int>& pragmas) const;
+  void region(const Statement& statement, const std::vector<int>& pragmas);
+  void kernels_of_block(const Statement& block, const Region& region);
+  std::vector<const Statement*> shared_loops(const Statement& s, std::vector<const AccDirective*>& said) const;
+  bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
+  void make_kernel(const Statement& s, Region& region, bool shared);
+  void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region, Kernel& k);
+  void count_locally(const Statement& s, const Region& region);
+  std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
+  bool is_index(const Statement& region, const Symbol& symbol) const;
+  std::string waits_of(const AccDirective& acc, const Directive& directive) const;
+
+  // kernel_values.cpp: what kernels see of variables.
+  void capture(Kernel& k, const Statement& s, const Region& region);
+  void capture(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  void capture_scalar(Kernel& k, const Symbol& symbol, const Region& region);
+  void capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  void bring(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  static void add_value(Kernel& k, const std::string& parameter, const std::string& value);
+  std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
+  bool is_pointer_to_rows(const Symbol& symbol) const;
+
+  // kernel_text.cpp
+  std::string kernel_text(Kernel& k);
+  std::string launch_text(const Kernel& k);
+  Translated finish_kernels();
+
   // data.cpp: data regions and updates.
+  std::string data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts, const std::string& kind) const;
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
@@ -165,10 +211,19 @@ class Emitter {
   std::size_t begin_of_target(std::size_t assign) const;
   std::string co_place(std::size_t at) const;
 
+  // check.cpp: what -fcheck looks at.
+  void find_device_variables();
+  bool is_watched(std::size_t token) const;
+  std::string access_of(std::size_t name, std::size_t end) const;
+  std::string access_place(std::size_t name, std::size_t end) const;
+  void check_element(std::size_t name, const Subscripts& subscripts);
+  void check_variable(std::size_t name);
+  std::string check_scope(bool compute);
+
   // names.cpp: what stands for distributed arrays in expressions.
   void rewrite_names();
   void rewrite_name(std::size_t token);
-  void rewrite_subscripts(std::size_t token);
+  void rewrite_subscripts(std::size_t token, const Subscripts& subscripts);
   void check_order(std::size_t at, const Array& array) const;
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
@@ -193,16 +248,22 @@ class Emitter {
   std::vector<Fault> warnings_;
   std::string_view text_;
   Edits edits_;
+  Edits launches_;  // of the host's text alone
+  std::deque<Kernel> kernels_;
+  KernelSurroundings surroundings_;
+  bool in_kernel_ = false;
+  std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;       // what a program does before its main
   std::string data_set_up_;  // and behind that, when all memory is there
   std::string share_set_up_;
   std::set<const Array*> shared_;
   int task_depth_ = 0;  // tasks around
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
-  std::set<std::string> resident_;  // in the data regions around
-  int compute_depth_ = 0;           // compute regions around
-  bool inside_loop_ = false;        // whether a loop around is shared out among ranks
-  bool shared_out_ = false;         // whether a loop around is one of OpenMP's
+  std::set<std::string> resident_;     // in the data regions around
+  std::set<const Symbol*> on_device_;  // that data clauses name, with -fcheck
+  int compute_depth_ = 0;              // compute regions around
+  bool inside_loop_ = false;           // whether a loop around is shared out among ranks
+  bool shared_out_ = false;            // whether a loop around is one of OpenMP's
   int next_ = 1;
 };
 
@@ -214,6 +275,7 @@ std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
 // Bits of `flags`, as text.
 std::string flags_of(bool acc, bool orthogonal = false);
+std::string queue_of(const AccDirective& acc);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
 

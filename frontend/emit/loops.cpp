@@ -47,10 +47,11 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
       closing = (region ? " }" : "") + closing;
       compute = compute || region;
       const bool with_loop = acc->name.find("loop") != acc->name.npos;
-      if (with_loop) openmp_line = openmp(s, *acc);
+      if (with_loop && !in_kernel_) openmp_line = openmp(s, *acc);
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }
+  if (choices_.check && (compute || !inside_loop_)) open += check_scope(compute);
   open += hoist(s.tokens);
   if (!found.empty() && choices_.local_indices && !inside_loop_) {
     std::set<std::string> indices = loop_variables(s.tokens);
@@ -64,6 +65,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
       throw Fault{place, "there is no loop over `" + index + "` behind this",
                   "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
   leave_inside_out(found, seen);
+  if (choices_.check) openmp_line.clear();  // what is checked runs in one thread
   for (const auto& [index, clip] : found)
     if (!clip.next.empty()) openmp_line.clear();  // OpenMP's loops have a constant step
   const Token& last = token(program_.pragma_tokens[static_cast<std::size_t>(pragmas.back())]);

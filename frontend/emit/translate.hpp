@@ -14,10 +14,13 @@ struct Choices {
   bool local_indices = true;
   bool check = false;    // whether every subscript is looked at when it runs
   bool explain = false;  // whether the program says how it exchanges ghosts
+  bool gpu = false;      // whether compute regions become kernels
+  std::string unit = {};  // with `gpu`: what tells names of this file from those of others
 };
 
 struct Translated {
-  std::string text;  // with the line markers of the source
+  std::string text;     // with the line markers of the source
+  std::string kernels;  // CUDA, where there are compute regions for GPUs
   std::vector<Fault> warnings;
 };
 

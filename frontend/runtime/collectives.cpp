@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/check/checks.hpp"
+
 namespace tca::xacc {
 
 Group* group_of(const xacc_on& on) {
@@ -98,8 +100,10 @@ raw::Collective& cached(Group& group, const std::string& key, const raw::Request
 
 std::size_t bytes_of(int type) { return type_of(type).bytes; }
 
-void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
-  if (group.ranks.size() == 1 || count == 0) return;
+namespace {
+
+raw::Collective* set_up(std::int64_t count, int type, int operation, Group& group) {
+  if (group.ranks.size() == 1 || count == 0) return nullptr;
   const Type t = type_of(type);
   const std::string name =
       "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," + std::to_string(count);
@@ -109,11 +113,50 @@ void reduce(void* values, std::int64_t count, int type, int operation, Group& gr
                        .element_bytes = t.bytes,
                        .count = count};
   request.operation = operation_of(type, operation);
-  raw::Collective& sum = cached(group, name, request);
-  const std::size_t bytes = t.bytes * static_cast<std::size_t>(count);
-  std::memcpy(sum.from().data(), values, bytes);
-  sum.run();
-  std::memcpy(values, sum.to().data(), bytes);
+  return &cached(group, name, request);
+}
+
+void run(raw::Collective* sum, void* values, std::size_t bytes) {
+  if (!sum) return;
+  std::memcpy(sum->from().data(), values, bytes);
+  sum->run();
+  std::memcpy(values, sum->to().data(), bytes);
+}
+
+bool is_same(const xacc_nodes& a, const xacc_nodes& b) {
+  bool same = a.dims == b.dims && a.first == b.first;
+  for (int d = 0; same && d < a.dims; ++d) same = a.size[d] == b.size[d] && a.ranks[d] == b.ranks[d];
+  return same;
+}
+
+bool is_same(const xacc_on& a, const xacc_on& b) {
+  bool same = a.nodes == b.nodes;
+  for (int d = 0; same && a.nodes && d < a.nodes->dims; ++d)
+    same = a.base[d] == b.base[d] && a.count[d] == b.count[d] && a.step[d] == b.step[d];
+  return same;
+}
+
+// A program has few reductions, and executes them often.
+raw::Collective* find(std::int64_t count, int type, int operation, const xacc_on& on) {
+  Runtime& runtime = Runtime::get();
+  const auto make = [&] {
+    Group* group = group_of(on);
+    return group ? set_up(count, type, operation, *group) : nullptr;
+  };
+  if (runtime.has_coarrays() || (!on.nodes && runtime.in_task())) return make();
+  for (const KnownReduction& known : runtime.reductions)
+    if (known.count == count && known.type == type && known.operation == operation && is_same(known.on, on) &&
+        (!on.nodes || is_same(known.nodes, *on.nodes)))
+      return known.sum;
+  raw::Collective* const sum = make();
+  runtime.reductions.push_back({on, on.nodes ? *on.nodes : xacc_nodes{}, count, type, operation, sum});
+  return sum;
+}
+
+}  // namespace
+
+void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
+  run(set_up(count, type, operation, group), values, bytes_of(type) * static_cast<std::size_t>(count));
 }
 
 void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
@@ -137,6 +180,11 @@ int root_of(const xacc_on* from, const Group& group) {
   if (at == group.ranks.end())
     refuse("bcast: rank " + std::to_string(ranks[0]) + " of `from` is none of those that it goes to");
   return static_cast<int>(at - group.ranks.begin());
+}
+
+// Where all ranks come.
+void compare_all(const xacc_place& at) {
+  if (Checks* checks = Runtime::get().checks()) checks->compare_all(at);
 }
 
 DataType data_type(int type) { return type_of(type).type; }
@@ -164,14 +212,18 @@ void xacc_barrier(xacc_on on, int, const xacc_place* at) {
   guarded(at, [&] {
     Group* group = group_of(on);
     if (!group || group->ranks.size() == 1) return;
+    compare_all(*at);
     cached(*group, "barrier", {.kind = tca::CollectiveKind::barrier, .name = "barrier"}).run();
   });
 }
 
-void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int,
+void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
                  const xacc_place* at) {
   guarded(at, [&] {
-    if (Group* group = group_of(on)) reduce(values, count, type, operation, *group);
+    compare_all(*at);
+    if (Checks* checks = Runtime::get().checks())
+      checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
+    run(find(count, type, operation, on), values, bytes_of(type) * static_cast<std::size_t>(count));
   });
 }
 

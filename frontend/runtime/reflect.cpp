@@ -1,19 +1,15 @@
 // reflect: a halo, set up where an array of this shape first exchanges these widths from this memory.
+#include "runtime/reflect.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
 
+#include "runtime/check/checks.hpp"
 #include "runtime/move/gmove.hpp"
 
 namespace tca::xacc {
-namespace {
 
-struct Widths {
-  std::vector<GhostWidth> exchange;
-  std::vector<bool> periodic;
-};
-
-// What is exchanged along each dimension: no more than its shadow, and nothing along those that are whole.
 Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
   Widths result;
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
@@ -33,6 +29,8 @@ Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
   }
   return result;
 }
+
+namespace {
 
 // Ranks in the order of the array's dimensions, and behind them the node dimensions on which it is
 // replicated.
@@ -66,13 +64,16 @@ Arrangement arrange(const xacc_layout& layout) {
   return a;
 }
 
-// An array's memory as its nodes have it, to be kept until the exchange is committed.
-raw::Window window_in(const Group& group, const Storage& storage) {
-  return group.world == storage.group->world ? storage.window : group.world->view(storage.window);
+// An array's memory as its nodes have it, on the host or on the device; to be kept until the exchange is
+// committed.
+raw::Window window_in(const Group& group, const Storage& storage, bool device = false) {
+  const raw::Window& window = device ? storage.on_device() : storage.window;
+  return group.world == storage.group->world ? window : group.world->view(window);
 }
 
-std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal,
+std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, int flags,
                                 const xacc_place& at) {
+  const bool orthogonal = flags & XACC_ORTHOGONAL;
   const Arrangement arrangement = arrange(layout);
   if (arrangement.shape.size() > Grid::max_dims)
     refuse(layout.name + " has more than seven dimensions with those on which it is replicated");
@@ -101,7 +102,7 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   }
   const Grid grid(static_cast<int>(arrangement.ranks.size()), arrangement.shape, periodic);
   auto halo = std::make_unique<Halo>(*group.world, layout.name, grid, interior, options);
-  const raw::Window window = window_in(group, *layout.storage);
+  const raw::Window window = window_in(group, *layout.storage, flags & XACC_DEVICE);
   halo->add(window);
   halo->commit();
   Runtime& runtime = Runtime::get();
@@ -117,31 +118,33 @@ bool exchanges_nothing(const Widths& widths) {
 }
 
 // Null where there is nothing to exchange.
-Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal, const xacc_place& at) {
-  if (!a.layout) refuse("the array has no memory yet");
-  const xacc_layout& layout = *a.layout;
+Halo* halo_of(const xacc_layout& layout, const Widths& widths, int flags, const xacc_place& at) {
   if (!layout.on->nodes->inside) return nullptr;
-  const Widths widths = widths_of(layout, given);
   if (exchanges_nothing(widths)) return nullptr;
   Runtime::get().meet(ranks_of(xacc_on_nodes(layout.on->nodes, nullptr, &at)));
   if (!layout.storage)
     refuse(layout.name +
            " is memory that no directive has made, which other ranks cannot reach: align the array where it "
            "is declared");
-  std::string key = layout.describe() + (orthogonal ? "o" : "c");
+  std::string key = layout.describe() + "/" + std::to_string(flags);
   for (std::size_t d = 0; d < widths.exchange.size(); ++d)
     key += "/" + std::to_string(widths.exchange[d].low) + ":" + std::to_string(widths.exchange[d].high) +
            (widths.periodic[d] ? "p" : "");
   auto& slot = layout.storage->halos[key];
-  if (!slot) slot = make_halo(layout, widths, orthogonal, at);
+  if (!slot) slot = make_halo(layout, widths, flags, at);
   return slot.get();
+}
+
+const xacc_layout& layout_of(const xacc_array& a) {
+  if (!a.layout) refuse("the array has no memory yet");
+  return *a.layout;
 }
 
 // What goes back along the halo. Corners stay out: an element's ghosts are those beside it.
 Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_place& at) {
-  const Halo* halo = halo_of(a, widths, true, at);
+  const xacc_layout& layout = layout_of(a);
+  const Halo* halo = halo_of(layout, widths_of(layout, widths), XACC_ORTHOGONAL, at);
   if (!halo) return nullptr;
-  const xacc_layout& layout = *a.layout;
   std::ostringstream key;
   key << halo << "," << type;
   auto& slot = layout.storage->folds[key.str()];
@@ -162,35 +165,59 @@ void exchange(Exchange* step, std::int64_t async) {
   Runtime::get().pending.emplace(async, Pending{[step] { return step->test(); }, [step] { step->wait(); }});
 }
 
+Halo* reflect(xacc_array& a, const std::int64_t* given, int flags, std::int64_t async, const xacc_place& at) {
+  const xacc_layout& layout = layout_of(a);
+  const Widths widths = widths_of(layout, given);
+  Checks* const checks = Runtime::get().checks();
+  if (checks) checks->compare(layout, at);
+  fill_full_shadows(a);
+  Halo* const halo = halo_of(layout, widths, flags, at);
+  exchange(halo, async);
+  if (checks) checks->brought(a, widths, flags & XACC_ORTHOGONAL, flags & XACC_DEVICE, at);
+  return halo;
+}
+
+// Whether an exchange of an array is the same next time, and nothing else has to be done.
+bool is_halo_alone(const xacc_layout& layout) {
+  return !has_full_shadow(layout) && !Runtime::get().checks() && !Runtime::get().has_coarrays();
+}
+
 }  // namespace
+
+void exchange_ghosts(const xacc_layout& layout, const Widths& widths, const xacc_place& at) {
+  if (Halo* halo = halo_of(layout, widths, 0, at)) halo->run();
+}
+
 }  // namespace tca::xacc
 
 using namespace tca::xacc;
 
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at) {
-  guarded(at, [&] {
-    fill_full_shadows(*a);
-    exchange(halo_of(*a, widths, flags & XACC_ORTHOGONAL, *at), async);
-  });
+  guarded(at, [&] { reflect(*a, widths, flags, async, *at); });
 }
 
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at) {
   guarded(at, [&] {
-    halo_of(*a, widths, flags & XACC_ORTHOGONAL, *at);
+    halo_of(layout_of(*a), widths_of(layout_of(*a), widths), flags, *at);
     a->layout->reflect_widths.reset();
     if (widths) a->layout->reflect_widths.emplace(widths, widths + 3 * a->layout->dims.size());
     a->layout->orthogonal = flags & XACC_ORTHOGONAL;
     a->layout->initialised = true;
+    a->layout->reflected.clear();
   });
 }
 
-void xacc_reflect_do(xacc_array* a, int, int64_t async, const xacc_place* at) {
+void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at) {
   guarded(at, [&] {
     if (!a->layout || !a->layout->initialised)
       refuse("reflect_init has not been executed for this array: put it in front of the first reflect_do");
-    fill_full_shadows(*a);
+    const auto known = a->layout->reflected.find(flags);
+    if (known != a->layout->reflected.end()) return exchange(known->second, async);
     const auto& widths = a->layout->reflect_widths;
-    exchange(halo_of(*a, widths ? widths->data() : nullptr, a->layout->orthogonal, *at), async);
+    tca::Halo* const halo =
+        reflect(*a, widths ? widths->data() : nullptr,
+                (flags & XACC_DEVICE) | (a->layout->orthogonal ? XACC_ORTHOGONAL : 0), async, *at);
+    if (is_halo_alone(*a->layout)) a->layout->reflected[flags] = halo;
   });
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
+#include "runtime/check/checks.hpp"
 #include "runtime/images/images.hpp"
 
 namespace tca::xacc {
@@ -20,6 +22,22 @@ std::unique_ptr<Runtime>& instance() {
 std::vector<void (*)()>& set_ups() {
   static std::vector<void (*)()> all;
   return all;
+}
+
+bool& uses_gpu() {
+  static bool uses = false;
+  return uses;
+}
+
+// Regions were translated for GPUs, so windows are there.
+WorldOptions options_on_gpus() {
+  WorldOptions options;
+  const char* fabric = std::getenv("OPENTCA_FABRIC");
+  if (!fabric || !*fabric) options.fabric = "cuda";
+  else if (!std::strstr(fabric, "cuda"))
+    refuse("the program's compute regions were translated for GPUs (--acc cuda), and OPENTCA_FABRIC is " + std::string(fabric) +
+           ": choose cuda or cuda+mpi, or translate it with --acc cpu");
+  return options;
 }
 
 [[noreturn]] void end_with(const xacc_place* at, const char* message, int code) {
@@ -36,15 +54,21 @@ std::vector<void (*)()>& set_ups() {
 
 }  // namespace
 
-void guarded(const xacc_place* at, const std::function<void()>& body) {
+void end_in(const xacc_place* at) {
   try {
-    body();
+    throw;
   } catch (const Error& error) {
     end_with(at, error.what(), error.exit_code());
   } catch (const std::exception& error) {
     end_with(at, error.what(), 1);
   }
 }
+
+#ifndef OPENTCA_XACC_CUDA
+std::unique_ptr<Device> make_cuda_device() {
+  refuse("the program's compute regions were translated for GPUs, and this OpenTCA was built without CUDA");
+}
+#endif
 
 void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
@@ -60,18 +84,24 @@ bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
-  instance() = std::make_unique<Runtime>(World::init());
+  if (uses_gpu())
+    instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+  else
+    instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
   });
   for (const auto set_up : set_ups()) set_up();
+  instance()->setting_up_ = false;
 }
 
-Runtime::Runtime(World world) : world_(std::move(world)) {
+Runtime::Runtime(World world, std::unique_ptr<Device> device)
+    : world_(std::move(world)), device_(std::move(device)), present_(*device_) {
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
+  if (is_checked_) checks_ = std::make_unique<Checks>();
 }
 
 Runtime::~Runtime() = default;
@@ -81,8 +111,10 @@ Images& Runtime::images() {
   return *images_;
 }
 
+bool Runtime::has_coarrays() const { return images_ && images_->has_coarrays(); }
+
 void Runtime::meet(const std::vector<int>& ranks) {
-  if (images_ && images_->has_coarrays()) images_->meet(ranks);
+  if (has_coarrays()) images_->meet(ranks);
 }
 
 Group& Runtime::executing() { return group(stack_.back()); }
@@ -114,8 +146,10 @@ Storage& Runtime::allocate(std::size_t element_bytes, std::int64_t capacity, con
     s->used = true;
     return *s;
   }
-  raw::Window window(*group->world, capacity, element_bytes, name);
+  raw::Window window = raw::Window::on_host(*group->world, capacity, element_bytes, name);
   storages_.push_back(std::make_unique<Storage>(Storage{std::move(window), element_bytes, capacity, group}));
+  if (device_->is_separate())
+    storages_.back()->device.emplace(*group->world, capacity, element_bytes, name + " on the device");
   return *storages_.back();
 }
 
@@ -134,6 +168,17 @@ void xacc_start(void) {
   guarded(nullptr, [] { Runtime::start(); });
 }
 
+void xacc_checked(void) { Runtime::check(); }
+
+void xacc_end_of_main(const int*) {
+  static const xacc_place end{"", 0, "the end of main"};
+  guarded(&end, [] {
+    if (auto* checks = Runtime::get().checks()) checks->compare_all(end);
+  });
+}
+
 void xacc_explain(void) { Runtime::get().explain = true; }
+
+void xacc_use_gpu(void) { tca::xacc::uses_gpu() = true; }
 
 void xacc_register(void (*set_up)(void)) { tca::xacc::set_ups().push_back(set_up); }

@@ -10,12 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device.hpp"
+#include "runtime/present.hpp"
 #include "tca/fold.hpp"
 #include "tca/raw.hpp"
 #include "tca/xacc/runtime.h"
 
 namespace tca::xacc {
 
+class Checks;
+class Ghosts;
 class Images;
 
 // Ranks that do something together, by their numbers in the world.
@@ -27,6 +31,15 @@ struct Group {
   std::map<std::string, raw::Collective> collectives = {};
 };
 
+// A reduction as a directive has it, and what it has set up; null where there is nothing to do.
+struct KnownReduction {
+  xacc_on on;
+  xacc_nodes nodes;  // as they were: those of a function may go, and others be in their place
+  std::int64_t count;
+  int type, operation;
+  raw::Collective* sum;
+};
+
 // Memory of a distributed array, in every rank of the group that made it. It outlives the array, for the next
 // one of its size.
 struct Storage {
@@ -35,8 +48,12 @@ struct Storage {
   std::int64_t capacity;
   Group* group;
   bool used = true;
+  std::optional<raw::Window> device = {};  // the same elements there; none where it is the host's memory
   std::map<std::string, std::unique_ptr<Halo>> halos = {};
   std::map<std::string, std::unique_ptr<Fold>> folds = {};
+  std::shared_ptr<Ghosts> ghosts = {};  // of -fcheck
+
+  const raw::Window& on_device() const { return device ? *device : window; }
 };
 
 // Something that wait_async finishes.
@@ -50,11 +67,17 @@ class Runtime {
   static Runtime& get();  // throws Error where nothing was started
   static bool started();
   static void start();
+  static void check() { is_checked_ = true; }  // in front of start
 
-  explicit Runtime(World world);
+  Runtime(World world, std::unique_ptr<Device> device);
   ~Runtime();
 
   World& world() { return world_; }
+  Device& device() { return *device_; }
+  Present& present() { return present_; }
+  Checks* checks() { return checks_.get(); }  // null without -fcheck
+  bool in_task() const { return stack_.size() > 1; }
+  bool is_setting_up() const { return setting_up_; }  // whether what stands outside of functions is made
   // The ranks that execute, and a task's while it lasts.
   Group& executing();
   const std::vector<int>& executing_ranks() const { return stack_.back(); }
@@ -68,6 +91,7 @@ class Runtime {
   // Waits until these ranks have come, where the program has coarrays: while a rank is in a wait of the
   // library, it cannot answer those that still read from it.
   void meet(const std::vector<int>& ranks);
+  bool has_coarrays() const;
 
   Storage& allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name);
   // That which begins at an address; null if there is none.
@@ -75,19 +99,35 @@ class Runtime {
 
  private:
   World world_;
+  std::unique_ptr<Device> device_;
+  Present present_;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;
   std::unique_ptr<Images> images_;
+  std::unique_ptr<Checks> checks_;
+  bool setting_up_ = true;
+  static inline bool is_checked_ = false;
 
  public:
+  std::vector<KnownReduction> reductions;
   std::multimap<std::int64_t, Pending> pending;
   std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
   bool explain = false;                                // whether exchanges are printed when they are set up
 };
 
-// Runs a directive. An error ends the program with `file:line: directive: message`.
-void guarded(const xacc_place* at, const std::function<void()>& body);
+// Ends the program with `file:line: directive: message` of the exception that is being handled.
+[[noreturn]] void end_in(const xacc_place* at);
+
+// Runs a directive. An error ends the program.
+template <class Body>
+void guarded(const xacc_place* at, const Body& body) {
+  try {
+    body();
+  } catch (...) {
+    end_in(at);
+  }
+}
 
 // Of a xacc_type. Throws Error where that is no number.
 DataType data_type(int type);
@@ -126,6 +166,7 @@ struct xacc_layout {
   xacc_storage kind;
   int type;  // a xacc_type
   tca::xacc::Storage* storage = nullptr;
+  std::map<int, tca::Halo*> reflected = {};                      // by flags: what reflect_do runs
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
   bool orthogonal = false;

@@ -111,6 +111,12 @@ class Refusals(FrontEnd):
     def test_members_that_there_are_not(self):
         self.assert_refused(DECLARED + "struct s { int v[N]; };\n#pragma xmp align s.v[i] with t[i]\n", "x.c:10:19: error: no variable is a struct s with the array `v`", "struct s NAME;")
 
+    def test_devices_and_layouts(self):
+        self.assert_refused(self.in_main("#pragma acc enter data copyin(a) on_device(d)"), "there are no devices `d`", "declare them: #pragma acc devices d[*]")
+        self.assert_refused("#pragma acc devices d[*]\n" + self.in_main("#pragma acc barrier_device on_device(e)"), "there are no devices `e`", "there are d")
+        self.assert_refused("#pragma acc devices d[2][2]\n", "devices have one dimension")
+        self.assert_refused("double c[4];\n#pragma acc declare create(c) shadow([1])\n", "shadow says something about a layout", "add one: layout([block])")
+
     def test_a_construct_without_a_statement(self):
         self.assert_refused(self.in_main("#pragma xmp task on p[0]"), "task says something about the statement behind it")
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/check/checks.hpp"
+
 namespace tca::xacc {
 namespace {
 
@@ -68,10 +70,16 @@ using namespace tca::xacc;
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at) {
   guarded(at, [&] {
     const Side left(*to), right(*from);
+    Checks* const checks = Runtime::get().checks();
+    if (checks) checks->moved(*from, XACC_READ, flags & XACC_DEVICE, *at);
     const bool in = (flags & XACC_IN) && !executed_by_all_of(right),
                out = (flags & XACC_OUT) && !executed_by_all_of(left);
-    if (!in && !out) return move(left, right);
-    if (is_one_for_all(left, right)) return move_one(left, right, in ? move_in : move_together, out);
-    in ? move_in(left, right) : move_out(left, right);
+    if (!in && !out)
+      move(left, right);
+    else if (is_one_for_all(left, right))
+      move_one(left, right, in ? move_in : move_together, out);
+    else
+      in ? move_in(left, right) : move_out(left, right);
+    if (checks) checks->moved(*to, XACC_WRITE, flags & XACC_DEVICE, *at);
   });
 }

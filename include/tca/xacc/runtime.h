@@ -12,6 +12,12 @@
 extern "C" {
 #endif
 
+#ifdef __CUDACC__
+#define XACC_FUNCTION static inline __host__ __device__
+#else
+#define XACC_FUNCTION static inline
+#endif
+
 #define XACC_DIMS 7
 /// In a subscript: every node along this dimension.
 static const int64_t xacc_star __attribute__((unused)) = INT64_MIN;
@@ -78,7 +84,11 @@ typedef struct xacc_align {
   int64_t shadow_low, shadow_high;
 } xacc_align;
 
+/// In front of xacc_start, of a program that was translated with -fcheck.
+void xacc_checked(void);
 void xacc_start(void);
+/// Where main returns; `unused` makes it a cleanup.
+void xacc_end_of_main(const int* unused);
 void xacc_register(void (*set_up)(void));
 
 /// Sizes that are xacc_rest are left open. `of` and its subscripts are NULL where the nodes are all ranks.
@@ -222,32 +232,93 @@ typedef struct xacc_item {
   int clause;
   void* address;
   size_t bytes;
+  const void* variable;  ///< of a section: where its array begins
 } xacc_item;
 /// A data region: what was entered leaves with the block, however that ends.
 typedef struct xacc_data {
   const xacc_item* items;
   int count;
+  int64_t queue;
   const xacc_place* at;
 } xacc_data;
-xacc_data xacc_data_enter(const xacc_item* items, int count, const xacc_place* at);
+/// Queues of the device that are no numbers of `async(n)`: that of an `async` without one, and the one behind
+/// which the host waits.
+enum { XACC_NOVAL = -1, XACC_SYNC = -2 };
+xacc_data xacc_data_enter(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_data_leave(xacc_data* data);
-void xacc_enter_data(const xacc_item* items, int count, const xacc_place* at);
-void xacc_exit_data(const xacc_item* items, int count, const xacc_place* at);
-void xacc_update(const xacc_item* items, int count, const xacc_place* at);
+void xacc_enter_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+void xacc_exit_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+void xacc_update(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+
+/// An array as a kernel sees it: its element 0, 0, ... on the device, and how many elements its rows have.
+typedef struct xacc_rows {
+  void* data;
+  int64_t pitch[XACC_DIMS - 1];
+} xacc_rows;
+/// End the program where the array is not on the device. `extents` are those of all dimensions but the first.
+xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
+xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
+                       const xacc_place* at);
+
+/// A variable of the host's that a region's reduction adds to; NULL where it is on the device.
+typedef struct xacc_result {
+  void* host;
+  size_t bytes;
+} xacc_result;
+/// A compute region as a kernel. `trips` says how often its loops go round that threads share out, the innermost
+/// first: 1 for those that there are not, and -1 where it is not known beforehand.
+typedef struct xacc_launch {
+  const void* kernel;
+  int64_t trips[3];
+  int64_t gangs, vector;  ///< as asked for; 0: as the runtime likes
+  int reductions;
+  const xacc_result* results;
+  int64_t queue;
+  const xacc_place* at;
+} xacc_launch;
+/// Devices of every node: `count` from number `base` on; -1: all.
+void xacc_devices(const char* name, int64_t base, int64_t count, const xacc_place* at);
+void xacc_on_device(const char* name, int64_t number, const xacc_place* at);
+/// Waits for all that the rank's device has to do.
+void xacc_barrier_device(const xacc_place* at);
+/// What of the scratch memory of a region's reductions one value has.
+enum { xacc_slot_bytes = 16 };
+/// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's.
+void xacc_run(const xacc_launch* how, void** values);
+/// Says that this program has regions for GPUs, before it starts.
+void xacc_use_gpu(void);
+/// The device's queues: `other` before `queue`, and the host behind one or all of them.
+void xacc_order_queues(int64_t queue, int64_t other, const xacc_place* at);
+void xacc_wait_queue(int64_t queue, const xacc_place* at);
+void xacc_wait_queues(const xacc_place* at);
 /// Has rank 0 print the puts of each exchange when it is set up.
 void xacc_explain(void);
 /// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
 /// ghost.
 int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place* at);
+/// Bits of `access`; 0: only its address is taken.
+enum { XACC_READ = 1, XACC_WRITE = 2 };
+/// Returns where the element at an index is for those who access it here: on the device within a compute
+/// region, if it is there. Ends the program as xacc_check does, and where the copy that is read is older than
+/// the other one.
+void* xacc_element(const xacc_array* a, int access, const int64_t* index, const xacc_place* at);
+/// The same of memory that every rank has by itself.
+void* xacc_touch(const void* address, size_t bytes, int access, const xacc_place* at);
+/// A loop that is shared out or a compute region, as long as it runs.
+typedef struct xacc_scope {
+  int compute;
+} xacc_scope;
+xacc_scope xacc_scope_enter(int compute);
+void xacc_scope_leave(xacc_scope* scope);
 /// Bytes of this rank's part.
 size_t xacc_bytes(const xacc_array* a);
 
 /// Where the element at an index of a cyclic dimension is among those that its node has.
-static inline int64_t xacc_slot(const xacc_split* split, int64_t index) {
+XACC_FUNCTION int64_t xacc_slot(const xacc_split* split, int64_t index) {
   return (index - split->low) / split->stride * split->width + (index - split->low) % split->width;
 }
 /// The first of `from`, `from` + `step`, ... at which this rank has index `offset` + i of a cyclic dimension.
-static inline int64_t xacc_next(const xacc_split* split, int64_t offset, int64_t from, int64_t step) {
+XACC_FUNCTION int64_t xacc_next(const xacc_split* split, int64_t offset, int64_t from, int64_t step) {
   if (split->begin >= split->end) return INT32_MAX;
   for (;;) {
     int64_t at = (from + offset - split->begin) % split->stride;
@@ -257,15 +328,19 @@ static inline int64_t xacc_next(const xacc_split* split, int64_t offset, int64_t
   }
 }
 
-static inline int64_t xacc_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t xacc_max(int64_t a, int64_t b) { return a > b ? a : b; }
+XACC_FUNCTION int64_t xacc_min(int64_t a, int64_t b) { return a < b ? a : b; }
+XACC_FUNCTION int64_t xacc_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /// The first of `from`, `from` + `step`, ... that is not below `low`, for positive steps.
-static inline int64_t xacc_first(int64_t from, int64_t low, int64_t step) {
+XACC_FUNCTION int64_t xacc_first(int64_t from, int64_t low, int64_t step) {
   return from >= low ? from : step == 1 ? low : from + (low - from + step - 1) / step * step;
 }
 /// The same downwards: the first that is below `high`; `step` is the distance, and positive.
-static inline int64_t xacc_first_down(int64_t from, int64_t high, int64_t step) {
+XACC_FUNCTION int64_t xacc_first_down(int64_t from, int64_t high, int64_t step) {
   return from < high ? from : step == 1 ? high - 1 : from - (from - high + step) / step * step;
+}
+/// How often a loop from `from` up to `to` goes round.
+XACC_FUNCTION int64_t xacc_trips(int64_t from, int64_t to, int64_t step) {
+  return to > from ? (to - from + step - 1) / step : 0;
 }
 
 #ifdef __cplusplus

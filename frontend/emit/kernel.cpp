@@ -1,0 +1,261 @@
+// Compute regions for GPUs: a region's loops become a kernel, in which they stand as before, except that threads
+// share out their iterations, and a launch takes their place on the host.
+#include "emit/kernel.hpp"
+
+#include <algorithm>
+
+#include "emit/emitter.hpp"
+
+namespace tca::xacc {
+namespace {
+
+const AccDirective* acc_of(const std::optional<Directive>& directive) {
+  return directive ? std::get_if<AccDirective>(&directive->body) : nullptr;
+}
+
+bool has_word(const std::string& name, std::string_view word) {
+  return (" " + name + " ").find(" " + std::string(word) + " ") != name.npos;
+}
+
+// The loop that a loop consists of, if there is nothing else in it.
+const Statement* only_loop(const Statement& loop) {
+  const Statement* s = loop.children[0].get();
+  while (s->kind == Statement::Kind::block && s->children.size() == 1) s = s->children[0].get();
+  return s->kind == Statement::Kind::loop ? s : nullptr;
+}
+
+std::string argument_of(const std::vector<const AccDirective*>& loops, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names)
+    for (const AccDirective* loop : loops)
+      if (const AccClause* clause = loop->find(name); clause && !clause->arguments.empty())
+        return "(" + clause->arguments[0].text + ")";
+  return "0";
+}
+
+int levels_of(const AccDirective& acc) {
+  const AccClause* tile = acc.find("tile");
+  if (tile) return static_cast<int>(tile->arguments.size());
+  const AccClause* collapse = acc.find("collapse");
+  return collapse && !collapse->arguments.empty() ? std::atoi(collapse->arguments[0].text.c_str()) : 1;
+}
+
+}  // namespace
+
+bool Emitter::becomes_kernel(const std::vector<int>& pragmas) const {
+  return choices_.gpu && compute_depth_ == 0 && std::any_of(pragmas.begin(), pragmas.end(), [&](int pragma) {
+           const AccDirective* acc = acc_of(program_.directives[static_cast<std::size_t>(pragma)]);
+           return acc && acc->name != "loop";
+         });
+}
+
+// Everything that is said about the statement of a compute region.
+void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
+  std::string open = "{", closing;
+  Region r;
+  for (const int pragma : pragmas) {
+    const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
+    if (const auto* loop = std::get_if<LoopDirective>(&directive.body)) {
+      open += clips(*loop, *s.scope, r.clips);
+      closing += loop_reductions(*loop, *s.scope, directive);
+    } else if (const auto* acc = std::get_if<AccDirective>(&directive.body)) {
+      r.loops.push_back(acc);
+      if (acc->name != "loop") {
+        r.acc = acc;
+        r.directive = &directive;
+        open += " " + data_open(*acc, directive, *s.scope) + waits_of(*acc, directive);
+        closing = " }" + closing;
+      }
+    }
+    if (pragma != pragmas.back()) replace_pragma(pragma, "");
+  }
+  replace_pragma(pragmas.back(), open);
+  for (const AccClause& clause : r.acc->clauses)
+    for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
+  ++compute_depth_;
+  const bool serial = has_word(r.acc->name, "serial");
+  if (has_word(r.acc->name, "loop"))
+    make_kernel(s, r, !serial);
+  else if (s.kind == Statement::Kind::block && !serial)
+    kernels_of_block(s, r);
+  else
+    make_kernel(s, r, false);
+  --compute_depth_;
+  edits_.insert(token(s.tokens.last - 1).end, closing + " }");
+}
+
+// Of a region that is a block, one statement after the other: loops that are said to be shared out, and what one
+// thread does.
+void Emitter::kernels_of_block(const Statement& block, const Region& region) {
+  for (const auto& child : block.children) {
+    if (child->kind == Statement::Kind::directive) {
+      replace_pragma(child->directive, ";");
+      continue;
+    }
+    if (child->kind == Statement::Kind::declaration)
+      throw Fault{program_.place(child->tokens.first), "a variable of its own in a compute region of several statements",
+                  "declare it within the loop that uses it, or in front of the region"};
+    Region r{region.acc, region.directive, {}, {region.acc}, region.named, ""};
+    bool shared = false;
+    for (const int pragma : child->constructs) {
+      const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
+      if (const auto* loop = std::get_if<LoopDirective>(&directive.body)) r.open += clips(*loop, *child->scope, r.clips);
+      if (const auto* acc = std::get_if<AccDirective>(&directive.body)) r.loops.push_back(acc), shared = true;
+      replace_pragma(pragma, "");
+    }
+    make_kernel(*child, r, shared && child->kind == Statement::Kind::loop);
+  }
+}
+
+// The loops, each in the other, that threads share out: those of `collapse`, and those in them that are said to be
+// shared out too. `loops` gets what is said about them.
+std::vector<const Statement*> Emitter::shared_loops(const Statement& s, std::vector<const AccDirective*>& said) const {
+  std::vector<const Statement*> loops{&s};
+  int levels = 1;
+  for (const AccDirective* acc : said) levels = std::max(levels, levels_of(*acc));
+  for (;;) {
+    for (; levels > 1; --levels) {
+      const Statement* inner = only_loop(*loops.back());
+      if (!inner)
+        throw Fault{program_.place(s.tokens.first), "there are fewer loops directly in each other than collapse says",
+                    "leave collapse away, or move what stands between them into the innermost"};
+      loops.push_back(inner);
+    }
+    const Statement* inner = only_loop(*loops.back());
+    const AccDirective* more = nullptr;
+    bool cyclic = false;
+    for (const int pragma : inner ? inner->constructs : std::vector<int>{}) {
+      const auto& directive = program_.directives[static_cast<std::size_t>(pragma)];
+      if (const AccDirective* acc = acc_of(directive)) more = acc;
+      if (const auto* loop = std::get_if<LoopDirective>(&directive->body)) cyclic = cyclic || is_cyclic(*loop, *inner->scope);
+    }
+    if (!more || more->find("seq") || cyclic) return loops;
+    said.push_back(more);
+    loops.push_back(inner);
+    levels = levels_of(*more);
+  }
+}
+
+bool Emitter::is_cyclic(const LoopDirective& d, const Scope& scope) const {
+  const Template* t = try_template(scope, d.on.name.text);
+  bool cyclic = false;
+  for (std::size_t k = 0; t && k < d.on.subscripts.size(); ++k) cyclic = cyclic || t->cyclic(static_cast<int>(k));
+  return cyclic;
+}
+
+void Emitter::make_kernel(const Statement& s, Region& r, bool shared) {
+  Kernel& k = kernels_.emplace_back(Kernel{"xacc_kernel_" + choices_.unit + "_" + std::to_string(kernels_.size()), s.tokens,
+                                           r.directive->place, place_of(*r.directive), Edits(text_)});
+  k.queue = queue_of(*r.acc);
+  k.open = r.open;
+  k.hoisted = hoist(s.tokens);
+  std::vector<const Statement*> loops;
+  if (shared) {
+    if (s.kind != Statement::Kind::loop)
+      throw Fault{program_.place(s.tokens.first), "acc " + r.acc->name + " stands in front of what is no `for`"};
+    const bool seq = std::any_of(r.loops.begin(), r.loops.end(), [](const AccDirective* a) { return a->find("seq"); });
+    if (!seq) loops = shared_loops(s, r.loops);
+  }
+  k.gangs = loops.empty() ? "1" : argument_of(r.loops, {"num_gangs", "gang"});
+  k.vector = loops.empty() ? "1" : argument_of(r.loops, {"vector_length", "vector"});
+  capture(k, s, r);
+  std::swap(edits_, k.edits);
+  in_kernel_ = true;
+  share_out(s, loops, r, k);
+  in_kernel_ = false;
+  std::swap(edits_, k.edits);
+  const AccClause* condition = r.acc->find("if");
+  if (!condition || condition->arguments.empty()) return;
+  k.condition = condition->arguments[0].text;
+  std::swap(edits_, launches_);
+  std::map<std::string, const Statement*> seen;
+  count_locally(s, r);
+  clip_loops(s, r.clips, seen);
+  for (const auto& child : s.children) statement(*child);
+  edits_.insert(token(s.tokens.last - 1).end, " }");
+  std::swap(edits_, launches_);
+}
+
+void Emitter::count_locally(const Statement& s, const Region& r) {
+  if (r.clips.empty() || !choices_.local_indices || inside_loop_) return;
+  std::set<std::string> indices = loop_variables(s.tokens);
+  for (const auto& [index, clip] : r.clips) indices.insert(index);
+  count_locally(s.tokens, indices);
+}
+
+// What changes in the kernel: its loops begin at the thread's iteration and go on by as many as there are threads.
+void Emitter::share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& r, Kernel& k) {
+  const std::size_t first = loops.size() > 3 ? loops.size() - 3 : 0;
+  struct Shared {
+    Header header;
+    std::string behind;
+  };
+  std::vector<Shared> headers;
+  for (std::size_t l = first; l < loops.size(); ++l) {
+    const Statement& loop = *loops[l];
+    const Header h = header_of(loop, program_.place(loop.tokens.first));
+    const std::string axis = std::to_string(loops.size() - 1 - l), variable(h.variable);
+    const auto clip = r.clips.find(variable);
+    const bool cyclic = clip != r.clips.end() && !clip->second.next.empty();
+    const std::string skip = cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
+    const std::string step = h.down ? "-" + h.step : h.step;
+    edits_.insert(token(h.from.first).begin, cyclic ? skip : "xacc_start<" + axis + ">(");
+    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
+                   cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step + ", xacc_threads<" + axis + ">() - 1)"
+                          : variable + " += xacc_stride<" + axis + ">(" + step + ")");
+    headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
+    k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
+  }
+  std::map<std::string, const Statement*> seen;
+  count_locally(s, r);
+  clip_loops(s, r.clips, seen);
+  for (const auto& [index, clip] : r.clips)
+    if (!seen.contains(index))
+      throw Fault{k.place, "there is no loop over `" + index + "` behind this",
+                  "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  const bool inside_before = inside_loop_;
+  inside_loop_ = inside_loop_ || !r.clips.empty();
+  for (const auto& child : s.children) statement(*child);
+  inside_loop_ = inside_before;
+  for (const Shared& loop : headers) edits_.insert(token(loop.header.from.last - 1).end, loop.behind);
+}
+
+// How often a loop goes round, where the host knows it: it may depend on loops around it.
+std::string Emitter::trips_of(const Statement& region, const Header& h, const Clip* clip) const {
+  for (const Range bound : {h.from, h.to})
+    for (std::size_t i = bound.first; i < bound.last; ++i) {
+      const Symbol* symbol = program_.uses[i];
+      const bool inside = symbol && symbol->token >= region.tokens.first && symbol->token < region.tokens.last;
+      const bool array = symbol && (symbol->array || !symbol->dims.empty() || symbol->pointers > 0);
+      if (inside || array || (symbol && is_index(region, *symbol))) return "-1";
+    }
+  std::string from = "(" + text_of(h.from) + ")", to = "(" + text_of(h.to) + ")";
+  const bool inclusive = h.relation == "<=" || h.relation == ">=";
+  if (h.down) std::swap(from, to);
+  if (!h.down && inclusive) to += " + 1";
+  if (h.down) to += " + 1", from += inclusive ? "" : " + 1";
+  if (clip) {
+    from = "xacc_max(" + from + clip->low + ", " + clip->begin + ")";
+    to = "xacc_min(" + to + clip->high + ", " + clip->end + ")";
+  }
+  return "xacc_trips(" + from + ", " + to + ", " + h.step + ")";
+}
+
+// Whether a variable from outside is set by a loop of the region.
+bool Emitter::is_index(const Statement& region, const Symbol& symbol) const {
+  for (std::size_t i = region.tokens.first; i < region.tokens.last; ++i)
+    if (program_.uses[i] == &symbol && token(i - 1).is("(") && token(i - 2).is("for") && token(i + 1).is("=")) return true;
+  return false;
+}
+
+// What a region waits for before it begins.
+std::string Emitter::waits_of(const AccDirective& acc, const Directive& directive) const {
+  const AccClause* wait = acc.find("wait");
+  if (!wait) return "";
+  if (wait->arguments.empty()) return " xacc_wait_queues(" + place_of(directive) + ");";
+  std::string text;
+  for (const Expr& other : wait->arguments)
+    text += " xacc_order_queues(" + queue_of(acc) + ", " + other.text + ", " + place_of(directive) + ");";
+  return text;
+}
+
+}  // namespace tca::xacc

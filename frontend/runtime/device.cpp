@@ -1,0 +1,43 @@
+#include "runtime/device.hpp"
+
+#include <cstring>
+
+#include "runtime/runtime.hpp"
+
+namespace tca::xacc {
+namespace {
+
+class HostDevice : public Device {
+ public:
+  explicit HostDevice(bool separate) : separate_(separate) {}
+
+  bool is_separate() const override { return separate_; }
+  void* allocate(std::size_t bytes) override { return ::operator new(bytes); }
+  void release(void* memory) override { ::operator delete(memory); }
+  void copy_to(void* device, const void* host, std::size_t bytes, std::int64_t) override {
+    std::memmove(device, host, bytes);
+  }
+  void copy_from(void* host, const void* device, std::size_t bytes, std::int64_t) override {
+    std::memmove(host, device, bytes);
+  }
+  void copy_within(void* to, const void* from, std::size_t bytes, std::int64_t) override {
+    std::memmove(to, from, bytes);
+  }
+  void wait(std::int64_t) override {}
+  void wait_all() override {}
+  bool test(std::int64_t) override { return true; }
+  void order(std::int64_t, std::int64_t) override {}
+  Stream stream(std::int64_t) override { return nullptr; }
+  void launch(const xacc_launch&, void**) override {
+    refuse("the region was translated for GPUs: have the program start on cuda");
+  }
+
+ private:
+  bool separate_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device(bool separate) { return std::make_unique<HostDevice>(separate); }
+
+}  // namespace tca::xacc

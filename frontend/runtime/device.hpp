@@ -1,0 +1,52 @@
+// Where compute regions run: memory that may be another than the host's, and queues of work on it. One
+// implementation a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "tca/stream.hpp"
+#include "tca/xacc/runtime.h"
+
+namespace tca::xacc {
+
+// Work of one queue is done in the order in which it was put there. Queues are numbered as in `async(n)`:
+// XACC_NOVAL is that of an `async` without a number, and behind what is put into XACC_SYNC the host waits.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // Whether regions see other memory than the host. Where not, nothing is allocated or copied: a present
+  // array's device address is the host's.
+  virtual bool is_separate() const = 0;
+
+  // The contents are undefined. Throws Error{out_of_memory}.
+  virtual void* allocate(std::size_t bytes) = 0;
+  // Waits for all that uses it.
+  virtual void release(void* memory) = 0;
+
+  virtual void copy_to(void* device, const void* host, std::size_t bytes, std::int64_t queue) = 0;
+  virtual void copy_from(void* host, const void* device, std::size_t bytes, std::int64_t queue) = 0;
+  virtual void copy_within(void* to, const void* from, std::size_t bytes, std::int64_t queue) = 0;
+
+  // Throw what went wrong in the queues that they wait for.
+  virtual void wait(std::int64_t queue) = 0;
+  virtual void wait_all() = 0;
+  virtual bool test(std::int64_t queue) = 0;
+  // What is put into `queue` from now on waits for what `other` has.
+  virtual void order(std::int64_t queue, std::int64_t other) = 0;
+  // Null where queues are no streams: steps of chains are then run by the host.
+  virtual Stream stream(std::int64_t queue) = 0;
+
+  // Runs a region's kernel behind what its queue has. Its reductions are in `values` when the queue has come to
+  // its end.
+  virtual void launch(const xacc_launch& how, void** values) = 0;
+};
+
+// The host itself: one memory or, to tell what is where, two; queues are always at their end.
+std::unique_ptr<Device> make_host_device(bool separate);
+// The GPU that this rank drives; null where the library was built without CUDA.
+std::unique_ptr<Device> make_cuda_device();
+
+}  // namespace tca::xacc

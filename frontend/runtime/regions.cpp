@@ -1,0 +1,51 @@
+// Compute regions as kernels: what they see of arrays, and the queues that they go through.
+#include "runtime/present.hpp"
+#include "runtime/runtime.hpp"
+
+using namespace tca::xacc;
+
+xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at) {
+  xacc_rows rows{};
+  guarded(at, [&] {
+    if (!a->layout || !a->base) refuse("the array has no memory yet");
+    const xacc_layout& layout = *a->layout;
+    auto* const base = static_cast<char*>(Runtime::get().present().address_of(layout.name.c_str(), a->base));
+    // Numbers, as the origin may lie outside of the memory.
+    rows.data = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(base) +
+                                        (reinterpret_cast<std::intptr_t>(a->origin) - reinterpret_cast<std::intptr_t>(a->base)));
+    std::int64_t pitch = 1;
+    for (std::size_t d = layout.dims.size(); d-- > 1;) rows.pitch[d - 1] = pitch *= a->extent[d];
+  });
+  return rows;
+}
+
+xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
+                       const xacc_place* at) {
+  xacc_rows rows{};
+  guarded(at, [&] {
+    rows.data = Runtime::get().present().address_of(name, memory);
+    std::int64_t pitch = 1;
+    for (int d = dims - 1; d-- > 0;) rows.pitch[d] = pitch *= extents[d];
+  });
+  return rows;
+}
+
+void xacc_run(const xacc_launch* how, void** values) {
+  guarded(how->at, [&] {
+    Device& device = Runtime::get().device();
+    device.launch(*how, values);
+    if (how->queue == XACC_SYNC) device.wait(how->queue);
+  });
+}
+
+void xacc_order_queues(int64_t queue, int64_t other, const xacc_place* at) {
+  guarded(at, [&] { Runtime::get().device().order(queue, other); });
+}
+
+void xacc_wait_queue(int64_t queue, const xacc_place* at) {
+  guarded(at, [&] { Runtime::get().device().wait(queue); });
+}
+
+void xacc_wait_queues(const xacc_place* at) {
+  guarded(at, [&] { Runtime::get().device().wait_all(); });
+}

@@ -1,0 +1,162 @@
+/// @file
+/// What the kernels of translated programs are made of (`tca xacc cc --acc cuda`, docs/xacc.md). The translator puts
+/// it in front of them; a program has no reason to.
+#ifndef TCA_XACC_KERNEL_CUH
+#define TCA_XACC_KERNEL_CUH
+
+#include <cuda_runtime.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "tca/xacc/runtime.h"
+
+/// An array whose rows are as long as this rank has them. The host makes it, as a xacc_rows.
+template <class T, int dims>
+struct xacc_view {
+  T* data;
+  int64_t pitch[dims - 1];
+
+  __device__ decltype(auto) operator[](int64_t i) const {
+    if constexpr (dims == 2) {
+      return data + i * pitch[0];
+    } else {
+      xacc_view<T, dims - 1> row{data + i * pitch[0], {}};
+      for (int d = 0; d < dims - 2; ++d) row.pitch[d] = pitch[d + 1];
+      return row;
+    }
+  }
+};
+
+/// Threads of the grid along an axis: this one's number, and how many there are.
+template <int axis>
+__device__ inline int64_t xacc_thread() {
+  if constexpr (axis == 0) return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if constexpr (axis == 1) return static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  if constexpr (axis == 2) return static_cast<int64_t>(blockIdx.z) * blockDim.z + threadIdx.z;
+}
+template <int axis>
+__device__ inline int64_t xacc_threads() {
+  if constexpr (axis == 0) return static_cast<int64_t>(gridDim.x) * blockDim.x;
+  if constexpr (axis == 1) return static_cast<int64_t>(gridDim.y) * blockDim.y;
+  if constexpr (axis == 2) return static_cast<int64_t>(gridDim.z) * blockDim.z;
+}
+
+/// A loop that threads share out begins at this thread's iteration, and goes on by as many as there are threads.
+template <int axis>
+__device__ inline int64_t xacc_start(int64_t from, int64_t step) {
+  return from + xacc_thread<axis>() * step;
+}
+template <int axis>
+__device__ inline int64_t xacc_stride(int64_t step) {
+  return xacc_threads<axis>() * step;
+}
+/// The same where this rank has only some of the iterations: `count` further on from `from`.
+__device__ inline int64_t xacc_skip(const xacc_split* split, int64_t offset, int64_t from, int64_t step,
+                                    int64_t count) {
+  int64_t at = xacc_next(split, offset, from, step);
+  for (; count > 0 && at + offset < split->end; --count) at = xacc_next(split, offset, at + step, step);
+  return at;
+}
+
+template <class T, int operation>
+__device__ inline T xacc_identity() {
+  if constexpr (operation == XACC_PRODUCT || operation == XACC_AND) return T(1);
+  if constexpr (operation == XACC_BIT_AND) return static_cast<T>(~T(0));
+  if constexpr (operation == XACC_MAX && std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+  if constexpr (operation == XACC_MIN && std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  if constexpr (operation == XACC_MAX) return std::numeric_limits<T>::min();
+  if constexpr (operation == XACC_MIN) return std::numeric_limits<T>::max();
+  return T(0);
+}
+
+/// A NaN is the greatest and the least of all, so that none is lost.
+template <class T, int operation>
+__device__ inline T xacc_combine(T a, T b) {
+  if constexpr (operation == XACC_SUM) return a + b;
+  if constexpr (operation == XACC_PRODUCT) return a * b;
+  if constexpr (operation == XACC_MAX) return a > b || a != a ? a : b;
+  if constexpr (operation == XACC_MIN) return a < b || a != a ? a : b;
+  if constexpr (operation == XACC_AND) return static_cast<T>(a && b);
+  if constexpr (operation == XACC_OR) return static_cast<T>(a || b);
+  if constexpr (std::is_integral_v<T>) {
+    if constexpr (operation == XACC_BIT_AND) return static_cast<T>(a & b);
+    if constexpr (operation == XACC_BIT_OR) return static_cast<T>(a | b);
+    if constexpr (operation == XACC_BIT_XOR) return static_cast<T>(a ^ b);
+  }
+}
+
+/// Numbers within a block and within the grid, row by row.
+__device__ inline unsigned xacc_thread_of_block() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+__device__ inline unsigned xacc_threads_of_block() { return blockDim.x * blockDim.y * blockDim.z; }
+__device__ inline unsigned xacc_block() {
+  return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+__device__ inline unsigned xacc_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+
+/// Combines the values of a block's threads, always in the same order; all of them get the result.
+template <class T, int operation>
+__device__ T xacc_over_block(T mine) {
+  __shared__ T values[1024];
+  const unsigned me = xacc_thread_of_block();
+  values[me] = mine;
+  __syncthreads();
+  for (unsigned have = xacc_threads_of_block(); have > 1;) {
+    const unsigned half = (have + 1) / 2;
+    if (me + half < have) values[me] = xacc_combine<T, operation>(values[me], values[me + half]);
+    have = half;
+    __syncthreads();
+  }
+  const T all = values[0];
+  __syncthreads();
+  return all;
+}
+
+/// Where a region's reductions meet: a ticket, the results, and of each reduction one value a block. The runtime
+/// makes it zeroed, `xacc_slot_bytes` for each of these.
+template <class T>
+__device__ inline T* xacc_total(void* scratch, int number) {
+  return reinterpret_cast<T*>(static_cast<char*>(scratch) + xacc_slot_bytes * (1 + number));
+}
+template <class T>
+__device__ inline volatile T* xacc_partial(void* scratch, int reductions, int number, unsigned block) {
+  const size_t slot = 1 + reductions + static_cast<size_t>(number) * xacc_blocks() + block;
+  return reinterpret_cast<volatile T*>(static_cast<char*>(scratch) + xacc_slot_bytes * slot);
+}
+
+/// Every block leaves its value; the one that comes last combines all of them, in the order of blocks.
+template <class T, int operation>
+__device__ void xacc_leave_value(void* scratch, int reductions, int number, T mine) {
+  const T block = xacc_over_block<T, operation>(mine);
+  if (xacc_thread_of_block() == 0) *xacc_partial<T>(scratch, reductions, number, xacc_block()) = block;
+}
+__device__ inline bool xacc_comes_last(void* scratch) {
+  __shared__ bool last;
+  if (xacc_thread_of_block() == 0) {
+    __threadfence();
+    auto* ticket = static_cast<unsigned*>(scratch);
+    last = atomicAdd(ticket, 1) + 1 == xacc_blocks();
+    if (last) *ticket = 0;  // for the next region
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+template <class T, int operation>
+__device__ void xacc_finish(void* scratch, int reductions, int number, T* into, T before) {
+  T mine = xacc_identity<T, operation>();
+  for (unsigned block = xacc_thread_of_block(); block < xacc_blocks(); block += xacc_threads_of_block())
+    mine = xacc_combine<T, operation>(mine, *xacc_partial<T>(scratch, reductions, number, block));
+  const T all = xacc_over_block<T, operation>(mine);
+  if (xacc_thread_of_block() == 0) *into = xacc_combine<T, operation>(before, all);
+}
+
+#endif
