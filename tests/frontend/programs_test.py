@@ -4,9 +4,11 @@ Standard library only. XMPCC names the front end, TCA the command line, EXAMPLES
 
 import json
 import os
+import re
 import subprocess
 import unittest
 
+from commands import TCA
 from translated import CHECK, EXAMPLES, Programs
 
 
