@@ -185,6 +185,9 @@ class Translation(FrontEnd):
         self.assertIn("return a;", lines[9])
         self.assertIn(".origin)[1]", lines[10])
 
+    def test_a_void_main_ends_well(self):
+        self.assertIn("int main() {", self.emitted("void main() { }\n"))
+
     def test_both_bracket_forms_are_one(self):
         def body(declarations, on):
             text = self.emitted("int a[8][4];\n" + declarations + "void f(void) {\n#pragma xmp loop (i, j) on " + on + "\nfor (int i = 0; i < 8; i++) for (int j = 0; j < 4; j++) a[i][j] = 0;\n}\n")
