@@ -42,7 +42,7 @@ int main(void) {
 """, 4)  # fmt: skip
 
     def test_full_shadows_are_what_all_others_own(self):
-        self.assert_right("""
+        source = """
 #pragma xmp nodes p[*]
 #pragma xmp template t[9]
 #pragma xmp distribute t[cyclic] onto p
@@ -72,7 +72,9 @@ int main(void) {
   EXPECT(a[8] == -8 && a[1] == -1);
   finish();
 }
-""", 1, 3)  # fmt: skip
+"""
+        self.assert_right(source, 1, 3)
+        self.assert_right(source, 3, options=["-fcheck"])
 
     def test_members_of_structures_are_arrays_beside_them(self):
         self.assert_right("""

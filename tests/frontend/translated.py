@@ -36,8 +36,8 @@ class Programs(CommandTest):
         return subprocess.run([TCA, "run", "-n", str(ranks), "--", program, *words], capture_output=True, text=True, timeout=60,
                               env={**self.environment, "OMP_NUM_THREADS": "1"})
 
-    def assert_right(self, source, *ranks):
-        program = self.build(CHECK + source)
+    def assert_right(self, source, *ranks, options=()):
+        program = self.build(CHECK + source, *options)
         for n in ranks:
             done = self.run_ranks(program, n)
             self.assertEqual((done.returncode, done.stderr), (0, ""), f"{n} ranks")
