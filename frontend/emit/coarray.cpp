@@ -5,7 +5,7 @@
 namespace tca::xacc {
 namespace {
 
-std::string address_of(const std::string& name) { return "xacc_coarray_" + name; }
+std::string address_of(const std::string& name) { return "xacc_coarray_" + name + "_"; }
 
 }  // namespace
 
@@ -25,6 +25,11 @@ void Emitter::replace_coarray(const Symbol& symbol, bool file) {
     throw Fault{program_.place(symbol.token), "an array that is a coarray cannot be initialised here",
                 "set its elements when the program begins"};
   edits_.replace(token(symbol.token).begin, token(symbol.token).end, "(*" + pointer + ")");
+  for (const Range dim : symbol.dims) {  // without `restrict`, which only parameters have
+    std::size_t open = dim.first;
+    while (!token(open - 1).is("[")) --open;
+    if (open < dim.first) edits_.replace(token(open).begin, token(dim.first - 1).end, "");
+  }
   if (!symbol.codims.empty()) {
     std::size_t colon = symbol.codims.front().first;
     while (!token(colon).is(":")) --colon;

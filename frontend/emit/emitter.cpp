@@ -29,8 +29,8 @@ std::string Emitter::text_of(Range tokens) const {
 
 std::string Emitter::name_of(const Symbol& symbol) {
   const std::string name = symbol.identifier();
-  if (!symbol.member.empty()) return "xacc_member_" + name;
-  return symbol.coarray ? "(*xacc_coarray_" + name + ")" : name;
+  if (!symbol.member.empty()) return "xacc_member_" + name + "_";
+  return symbol.coarray ? "(*xacc_coarray_" + name + "_)" : name;
 }
 
 std::string Emitter::place_of(const Directive& directive) const {
@@ -107,6 +107,10 @@ std::string Emitter::start() const {
 }
 
 void Emitter::function(const Function& function) {
+  // What a void main leaves behind would be the program's exit code.
+  const Range type = function.symbol->specifiers;
+  if (function.symbol->name == "main" && type.last == type.first + 1 && token(type.first).is("void"))
+    edits_.replace(token(type.first).begin, token(type.first).end, "int");
   if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
   for (const auto& child : function.body->children) statement(*child);
 }

@@ -64,7 +64,7 @@ class Emitter {
   std::string on_device(const AccDirective& acc, const Directive& directive) const;
   std::string device_check(const Ref& ref, const Directive& directive) const;
 
-  // communicate.cpp: what ranks do together. Each returns statements.
+  // communicate.cpp, reduce.cpp: what ranks do together. Each returns statements.
   std::string communicate(const Directive& directive, const Scope& scope);
   std::string communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope);
   std::string communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope);
@@ -273,6 +273,8 @@ std::pair<std::string, std::string> split_index(const std::string& text);
 // Numbers as they stand in C: an array's compound literal.
 std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
+// Bits of `flags`, as text.
+std::string flags_of(bool acc, bool orthogonal = false);
 std::string queue_of(const AccDirective& acc);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);

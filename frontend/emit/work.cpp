@@ -36,7 +36,8 @@ void Emitter::share(const Symbol& symbol, const Directive& directive) {
 }
 
 // What a pointer points to reaches as far as its section does.
-std::string Emitter::extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s, Place place) const {
+std::string Emitter::extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s,
+                               Place place) const {
   const auto pointers = static_cast<std::size_t>(symbol.pointers);
   if (pointers > 1)
     throw Fault{place, "`" + name_of(symbol) + "` is a pointer to pointers, whose elements lie anywhere",
@@ -60,7 +61,8 @@ std::string Emitter::section(Range tokens, Place from, const std::string& role) 
     throw Fault{place, role + " is a variable, an array or a section of one"};
   const auto pointers = static_cast<std::size_t>(symbol->array ? 0 : symbol->pointers);
   const std::size_t rank = symbol->array ? symbol->array->rank : symbol->dims.size() + pointers;
-  if (subscripts.all.empty() && pointers == 0) subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
+  if (subscripts.all.empty() && pointers == 0)
+    subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
   if (subscripts.all.size() != rank)
     throw Fault{place, "`" + std::string(symbol->name) + "` has " + std::to_string(rank) +
                            " dimensions, and " + std::to_string(subscripts.all.size()) +

@@ -18,14 +18,27 @@ std::vector<Member> members_of(const Program& program) {
   return found;
 }
 
-// The variables that are declared as `struct TAG a, b;`.
+// Goes to the comma behind a declarator, or to what ends the declaration.
+std::size_t behind_declarator(const std::vector<Token>& tokens, std::size_t at) {
+  for (int depth = 0; at + 1 < tokens.size(); ++at) {
+    const Token& token = tokens[at];
+    if (depth == 0 && (token.is(",") || token.is(";") || token.is(")"))) break;
+    depth += token.is("{") || token.is("(") || token.is("[")   ? 1
+             : token.is("}") || token.is(")") || token.is("]") ? -1
+                                                               : 0;
+  }
+  return at;
+}
+
+// The variables that are declared as `struct TAG a, b = {1};`.
 std::set<std::string_view> variables_of(const std::vector<Token>& tokens, const std::string& tag) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (!tokens[i].is("struct") || !tokens[i + 1].is(tag)) continue;
-    for (std::size_t at = i + 2; tokens[at].kind == TokenKind::word; at += 2) {
+    for (std::size_t at = i + 2; tokens[at].kind == TokenKind::word; ++at) {
       names.insert(tokens[at].text);
-      if (!tokens[at + 1].is(",")) break;
+      at = behind_declarator(tokens, at);
+      if (!tokens[at].is(",")) break;
     }
   }
   return names;

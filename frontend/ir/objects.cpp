@@ -3,21 +3,6 @@
 namespace tca::xacc {
 namespace {
 
-template <class T>
-T* look_up(const Scope& scope, const std::string& name, std::map<std::string, T*> Scope::*names) {
-  for (const Scope* s = &scope; s; s = s->parent)
-    if (const auto at = (s->*names).find(name); at != (s->*names).end()) return at->second;
-  return nullptr;
-}
-
-template <class T>
-std::string declared(const Scope& scope, std::map<std::string, T*> Scope::*names, const std::string& what) {
-  std::string all;
-  for (const Scope* s = &scope; s; s = s->parent)
-    for (const auto& [name, object] : s->*names) all += (all.empty() ? "" : ", ") + name;
-  return all.empty() ? "declare it in front of this: #pragma xmp " + what : "there are " + all;
-}
-
 class Resolver {
  public:
   Resolver(Program& program, Objects& objects) : program_(program), objects_(objects) {}
@@ -84,8 +69,10 @@ class Resolver {
       if (symbol.member == name.text) found.push_back(&symbol);
     const std::string tag = name.text.substr(0, name.text.find('.'));
     if (found.empty())
-      throw Fault{name.place, "no variable is a struct " + tag + " with the array `" + name.text.substr(tag.size() + 1) + "`",
-                  "declare one in this file: struct " + tag + " NAME;"};
+      throw Fault{
+          name.place,
+          "no variable is a struct " + tag + " with the array `" + name.text.substr(tag.size() + 1) + "`",
+          "declare one in this file: struct " + tag + " NAME;"};
     return found;
   }
 
@@ -147,7 +134,8 @@ class Resolver {
       if (name.text.find('.') == name.text.npos)
         shade(d, name, find_array(*scope_, name));
       else
-        for (const Symbol* symbol : members(name)) shade(d, name, find_array(*symbol->scope, {std::string(symbol->name), name.place}));
+        for (const Symbol* symbol : members(name))
+          shade(d, name, find_array(*symbol->scope, {std::string(symbol->name), name.place}));
     }
   }
 
@@ -184,32 +172,6 @@ class Resolver {
 };
 
 }  // namespace
-
-Nodes* try_nodes(const Scope& scope, const std::string& name) { return look_up(scope, name, &Scope::nodes); }
-Template* try_template(const Scope& scope, const std::string& name) {
-  return look_up(scope, name, &Scope::templates);
-}
-
-Nodes& find_nodes(const Scope& scope, const Name& name) {
-  if (Nodes* found = try_nodes(scope, name.text)) return *found;
-  throw Fault{name.place, "there are no nodes `" + name.text + "`",
-              declared(scope, &Scope::nodes, "nodes " + name.text + "[*]")};
-}
-
-Template& find_template(const Scope& scope, const Name& name) {
-  if (Template* found = try_template(scope, name.text)) return *found;
-  throw Fault{name.place, "there is no template `" + name.text + "`",
-              declared(scope, &Scope::templates, "template " + name.text + "[N]")};
-}
-
-Array& find_array(const Scope& scope, const Name& name) {
-  const Symbol* symbol = scope.find(name.text);
-  if (symbol && symbol->array) return *symbol->array;
-  throw Fault{
-      name.place,
-      symbol ? "`" + name.text + "` is no distributed array" : "`" + name.text + "` is not declared here",
-      "distribute it in front of this: #pragma xmp align " + name.text + "[i] with TEMPLATE[i]"};
-}
 
 Objects resolve(Program& program, std::vector<Fault>& faults) {
   Objects objects;

@@ -14,8 +14,8 @@ struct Nodes {
   std::string name;
   const NodesDirective* directive = nullptr;
   Nodes* of = nullptr;
-  bool file = false;                                      // declared outside of functions
-  std::string c() const { return "xacc_nodes_" + name; }  // its variable in the translated program
+  bool file = false;                                            // declared outside of functions
+  std::string c() const { return "xacc_nodes_" + name + "_"; }  // its variable in the translated program
 };
 
 struct Template {
@@ -29,7 +29,7 @@ struct Template {
     return dim >= 0 && distribute &&
            distribute->formats[static_cast<std::size_t>(dim)].kind == Format::Kind::cyclic;
   }
-  std::string c() const { return "xacc_template_" + name; }
+  std::string c() const { return "xacc_template_" + name + "_"; }
 };
 
 struct Array {
@@ -47,7 +47,7 @@ struct Array {
   // Whether a rank has all of a dimension in its memory, or every so many of its elements, one behind the other.
   bool full(std::size_t dim) const { return shadow && shadow->widths[dim].full; }
   bool slotted(std::size_t dim) const { return with->cyclic(template_dims[dim]) && !full(dim); }
-  std::string c() const { return "xacc_array_" + symbol->identifier(); }
+  std::string c() const { return "xacc_array_" + symbol->identifier() + "_"; }
 };
 
 struct Objects {

@@ -6,6 +6,9 @@
 
 namespace tca::xacc {
 
+// Whether a word may stand between those of a type.
+bool qualifier(const Token& token);
+
 class Reader {
  public:
   explicit Reader(Program& program) : program_(program), tokens_(program.tokens) {}
@@ -13,7 +16,7 @@ class Reader {
   void read_file();
 
  private:
-  // Declarations: declarations.cpp.
+  // Declarations: specifiers.cpp, declarations.cpp.
   struct Specifiers {
     Range tokens;
     bool is_typedef = false, is_extern = false, is_static = false, has_type = false;

@@ -21,7 +21,8 @@ template <class Parse>
 void parse_clauses(Cursor& at, Parse parse) {
   while (!at.done()) {
     at.accept(",");
-    if (!at.accept("profile") && !parse()) at.fail("`" + std::string(at.peek().text) + "` is no clause of this directive");
+    if (!at.accept("profile") && !parse())
+      at.fail("`" + std::string(at.peek().text) + "` is no clause of this directive");
   }
 }
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "runtime/collectives.hpp"
-#include "runtime/section.hpp"
+#include "runtime/move/section.hpp"
 
 namespace tca::xacc {
 namespace {

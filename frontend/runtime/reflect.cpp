@@ -6,11 +6,7 @@
 #include <sstream>
 
 #include "runtime/check/checks.hpp"
-#include "runtime/gmove.hpp"
-#ifndef _XCALABLEMP
-#define _XCALABLEMP 201701
-#endif
-#include "tca/xacc/xmp.h"
+#include "runtime/move/gmove.hpp"
 
 namespace tca::xacc {
 
@@ -161,19 +157,6 @@ Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_pl
   return slot.get();
 }
 
-bool has_full_shadow(const xacc_layout& layout) {
-  for (std::size_t d = 0; d < layout.dims.size(); ++d)
-    if (layout.full(d)) return true;
-  return false;
-}
-
-// Everybody gets what the others own along dimensions with a full shadow.
-void fill_full_shadows(xacc_array& a) {
-  if (!a.layout || !has_full_shadow(*a.layout)) return;
-  const xacc_section all = all_of(a);
-  move(Side(all, Loops::all, true), Side(all, Loops::all));
-}
-
 template <class Exchange>
 void exchange(Exchange* step, std::int64_t async) {
   if (!step) return;
@@ -245,24 +228,5 @@ void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t 
              " has a full shadow, which is not added up: use a reduction of an array that is not "
              "distributed");
     exchange(fold_of(*a, widths, type, *at), async);
-  });
-}
-
-int xmp_test_async(int id) {
-  bool done = true;
-  const xacc_place at{"", 0, "xmp_test_async"};
-  guarded(&at, [&] {
-    const auto [first, last] = Runtime::get().pending.equal_range(id);
-    for (auto one = first; one != last; ++one) done = one->second.test() && done;
-  });
-  return done;
-}
-
-void xacc_wait_async(int64_t id, const xacc_place* at) {
-  guarded(at, [&] {
-    auto& pending = Runtime::get().pending;
-    const auto [first, last] = pending.equal_range(id);
-    for (auto one = first; one != last; ++one) one->second.wait();
-    pending.erase(first, last);
   });
 }

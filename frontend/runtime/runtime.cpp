@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "runtime/check/checks.hpp"
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -44,6 +44,8 @@ WorldOptions options_on_gpus() {
   std::fflush(stdout);
   if (at && at->line > 0)
     std::fprintf(stderr, "%s:%d: %s: %s\n", at->file, at->line, at->directive, message);
+  else if (at)  // a function, which has no place in the source
+    std::fprintf(stderr, "%s: %s\n", at->directive, message);
   else
     std::fprintf(stderr, "%s\n", message);
   std::fflush(stderr);

@@ -80,7 +80,6 @@ class Refusals(FrontEnd):
     def test_distributions_and_nodes_that_differ(self):
         self.assert_refused("#pragma xmp nodes p[2][2]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\n",
                             "1 dimensions are distributed, and nodes `p` have 2")
-        self.assert_refused("#pragma xmp nodes p[2][*]\n", "only the first size of nodes in square brackets may be `*`")
 
     def test_a_reflect_before_a_shadow(self):
         self.assert_refused(self.in_main("#pragma xmp reflect (a)"), "x.c:10:22: error: `a` has no shadow to reflect", "#pragma xmp shadow a[1:1]")
@@ -96,6 +95,21 @@ class Refusals(FrontEnd):
         self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "for (int i = 0; i != N; i++) a[i] = 0;"), "x.c:11:1: error: a loop that is shared out must count")
         self.assert_refused(self.in_main("#pragma xmp loop on t[k]", "for (int i = 0; i < N; i++) a[i] = 0;"), "there is no loop over `k`")
         self.assert_refused(self.in_main("#pragma xmp loop on t[2*i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "`2*i` is none of the loop's variables")
+
+    def test_loops_beyond_what_there_is(self):
+        self.assert_refused(self.in_main("#pragma xmp loop on t[i] expand(1) margin(1)", "for (int i = 0; i < N; i++) a[i] = 0;"), "x.c:10:43: error: a loop has either expand or margin")
+        self.assert_refused("#pragma xmp nodes p[*]\n#pragma xmp template s[8]\n#pragma xmp distribute s[cyclic] onto p\nint main(void) {\n"
+                            "#pragma xmp loop on s[i] margin(1)\nfor (int i = 0; i < 8; i++) ;\n}\n", "a cyclic distribution has no neighbours to go on to")
+        self.assert_refused(self.in_main("#pragma xmp loop (i, k) on t[i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "x.c:10:22: error: `k` occurs in no subscript behind `on`")
+
+    def test_sections_that_cannot_be_assigned(self):
+        self.assert_refused(self.in_main("a[:] = 1;"), "error: sections of the distributed array `a` are assigned here", "#pragma xmp array on TEMPLATE[:]")
+        self.assert_refused(self.in_main("int *q;", "q[0:] = 1;"), "`q` is a pointer, whose elements are not counted", "q[0:N]")
+        self.assert_refused(self.in_main("int **q;", "#pragma xmp gmove", "q[0:2][0:2] = b[0:2][0:2];"), "`q` is a pointer to pointers, whose elements lie anywhere")
+        self.assert_refused(self.in_main("int *q;", "#pragma xmp gmove", "q[:] = a[:];"), "`q` is a pointer, whose elements are not counted")
+
+    def test_members_that_there_are_not(self):
+        self.assert_refused(DECLARED + "struct s { int v[N]; };\n#pragma xmp align s.v[i] with t[i]\n", "x.c:10:19: error: no variable is a struct s with the array `v`", "struct s NAME;")
 
     def test_devices_and_layouts(self):
         self.assert_refused(self.in_main("#pragma acc enter data copyin(a) on_device(d)"), "there are no devices `d`", "declare them: #pragma acc devices d[*]")
@@ -159,17 +173,20 @@ class Translation(FrontEnd):
 
     def test_declarations_go_on_without_what_is_distributed(self):
         lines = self.lines(self.emitted(DECLARED.replace("double a[N], b[N][N];", "static double x = 1, a[N],\n  b[N][N], *y;")))
-        self.assertRegex(lines[2] + lines[3], r"static double x = 1\s*, \*y;\s*static xacc_array xacc_array_a; static xacc_array xacc_array_b;")
+        self.assertRegex(lines[2] + lines[3], r"static double x = 1\s*, \*y;\s*static xacc_array xacc_array_a_; static xacc_array xacc_array_b_;")
 
     def test_expressions_stay_as_they_are(self):
         lines = self.lines(self.emitted(self.in_main("#pragma xmp loop on t[i]", "for (int i = 1; i < N - 1; i++) a[i] = b[i - 1][3] + b[(i + 1)][i];")))
         self.assertIn("a[i] = b[i - 1][3] + b[(i + 1)][i];", lines[11])
-        self.assertIn("double (*const b)[xacc_array_b.extent[1]]", lines[10])
+        self.assertIn("double (*const b)[xacc_array_b_.extent[1]]", lines[10])
 
     def test_a_local_of_the_same_name_is_another(self):
         lines = self.lines(self.emitted(DECLARED + "int f(int a) { return a; }\nint g(void) { return a[1]; }\n"))
         self.assertIn("return a;", lines[9])
         self.assertIn(".origin)[1]", lines[10])
+
+    def test_a_void_main_ends_well(self):
+        self.assertIn("int main() {", self.emitted("void main() { }\n"))
 
     def test_both_bracket_forms_are_one(self):
         def body(declarations, on):

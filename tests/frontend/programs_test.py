@@ -8,42 +8,8 @@ import re
 import subprocess
 import unittest
 
-from commands import TCA, CommandTest
-
-XMPCC = os.environ.get("XMPCC", "xmpcc")
-EXAMPLES = os.environ.get("EXAMPLES", "examples/xacc")
-
-CHECK = """
-#include <stdio.h>
-#include <stdlib.h>
-#include <xmp.h>
-static int wrong;
-#define EXPECT(c) do { if (!(c)) { wrong = 1; fprintf(stderr, "node %d, line %d: %s\\n", xmp_node_num(), __LINE__, #c); } } while (0)
-static void finish(void) {
-#pragma xmp reduction(max:wrong)
-  if (wrong) exit(1);
-}
-"""
-
-
-class Programs(CommandTest):
-    def build(self, source, *options, name="program"):
-        file = self.path(name + ".c")
-        with open(file, "w") as out:
-            out.write(source)
-        done = subprocess.run([XMPCC, "-O1", *options, file, "-o", self.path(name), "-lm"], capture_output=True, text=True, env=self.environment)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return self.path(name)
-
-    def run_ranks(self, program, ranks, *words):
-        return subprocess.run([TCA, "run", "-n", str(ranks), "--", program, *words], capture_output=True, text=True, timeout=60,
-                              env={**self.environment, "OMP_NUM_THREADS": "1"})
-
-    def assert_right(self, source, *ranks):
-        program = self.build(CHECK + source)
-        for n in ranks:
-            done = self.run_ranks(program, n)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{n} ranks")
+from commands import TCA
+from translated import CHECK, EXAMPLES, Programs
 
 
 class Examples(Programs):
@@ -472,11 +438,6 @@ class Failures(Programs):
         self.assertRegex(self.refused("int a[4]:[*], i = 5;\nint main(void) {\n  a[0:i]:[0] = a[0:i];\n}\n", 2),
                          r"program\.c:\d+: coarray a: a section from 0 to 4 lies outside of dimension 0, which has 4 elements")
 
-    def refused(self, source, ranks):
-        done = self.run_ranks(self.build(CHECK + source), ranks)
-        self.assertNotEqual(done.returncode, 0)
-        return done.stderr
-
     def test_a_number_of_ranks_that_the_program_does_not_allow(self):
         said = self.refused("#pragma xmp nodes p[2][2]\nint main(void) { return 0; }\n", 2)
         self.assertRegex(said, r"program\.c:\d+: nodes: nodes p\[2\]\[2\] are 4, and the program runs as 2 ranks: start it with tca run -n 4")
@@ -630,8 +591,8 @@ int main(int argc, char** argv) {
 
     def test_a_gmove_of_what_others_have_that_do_not_execute_it(self):
         said = self.refused("#pragma xmp nodes p[*]\n#pragma xmp template t[8]\n#pragma xmp distribute t[block] onto p\nint a[8], b[8];\n"
-                            "#pragma xmp align a[i] with t[i]\nint main(void) {\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove in\n  b[:] = a[:];\n}\n}\n", 2)
-        self.assertRegex(said, r"program\.c:\d+: gmove: gmove: some of a\[8\] lies with ranks that do not execute this: move the directive out of the task")
+                            "#pragma xmp align a[i] with t[i]\nint main(void) {\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove\n  b[:] = a[:];\n}\n}\n", 2)
+        self.assertRegex(said, r"program\.c:\d+: gmove: gmove: some of a\[8\] lies with ranks that do not execute this: move the directive out of the task, or make it a gmove in or out")
 
     def test_what_is_not_present(self):
         said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/section.hpp"
+#include "runtime/move/gmove.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -26,10 +26,10 @@ Element element_of(const xacc_array& a, const std::int64_t* index) {
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
     const xacc_dimension& dim = layout.dims[d];
     found.name += "[" + std::to_string(index[d]) + "]";
-    std::int64_t at = index[d] - layout.owned(d, nodes.at).begin + dim.align.shadow_low;
-    const xacc_split* split = dim.node_dim >= 0 ? &layout.on->dim[dim.align.template_dim] : nullptr;
-    if (split && split->format == XACC_CYCLIC) at = xacc_slot(split, index[d] + dim.align.offset);
-    found.is_ghost = found.is_ghost || at < dim.align.shadow_low || at >= a.extent[d] - dim.align.shadow_high;
+    const std::int64_t at = layout.position(d, index[d], nodes.at);
+    found.is_ghost =
+        found.is_ghost ||
+        (!layout.full(d) && (at < dim.align.shadow_low || at >= a.extent[d] - dim.align.shadow_high));
     found.offset = found.offset * static_cast<std::size_t>(a.extent[d]) + static_cast<std::size_t>(at);
   }
   return found;
@@ -55,8 +55,9 @@ void Checks::watch(const xacc_layout& layout) {
   bool shadow = false;
   for (const xacc_dimension& dim : layout.dims)
     shadow = shadow || dim.align.shadow_low > 0 || dim.align.shadow_high > 0;
-  if (!shadow) return;
   Storage& storage = *layout.storage;
+  if (!shadow || has_full_shadow(layout))  // of a full one any element may be any node's
+    return storage.ghosts.reset();
   if (storage.ghosts)
     storage.ghosts->reset();
   else

@@ -112,8 +112,7 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 /// declarations apart; `type` is a xacc_type.
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
                      const int64_t* extents, const xacc_template* t, const xacc_align* align,
-                     enum xacc_storage storage, void* given,
-                     const xacc_place* at);
+                     enum xacc_storage storage, void* given, const xacc_place* at);
 /// Lets other ranks reach an array while this one does something else. All ranks call it, for an array that stays as long
 /// as the program.
 void xacc_array_share(xacc_array* a, const xacc_place* at);

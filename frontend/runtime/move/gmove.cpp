@@ -1,5 +1,5 @@
 // gmove: which way it takes, and what becomes of a single element.
-#include "runtime/gmove.hpp"
+#include "runtime/move/gmove.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,8 @@ void send_over_and_over(const Side& to, const std::vector<std::byte>& value) {
   xacc_section all{};
   all.element_bytes = value.size();
   std::vector<std::byte> values;
-  for (std::int64_t i = 0; i < volume(whole(to)); ++i) values.insert(values.end(), value.begin(), value.end());
+  for (std::int64_t i = 0; i < volume(whole(to)); ++i)
+    values.insert(values.end(), value.begin(), value.end());
   all.memory = values.data();
   for (const std::int64_t count : to.counts()) {
     all.extent[all.dims] = all.count[all.dims] = count;

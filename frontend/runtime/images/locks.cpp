@@ -1,7 +1,7 @@
 // Locks of images: each lies with an image, which grants it.
 #include <algorithm>
 
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 
 namespace tca::xacc {
 

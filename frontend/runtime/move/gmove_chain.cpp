@@ -1,10 +1,10 @@
 // A gmove of all ranks that execute: each gets what it owns of the left side from the nearest that has it, by puts of a chain that
 // is made once for two sections. Where both sides are one array, or the left one is not distributed or
 // transposed, what comes waits in memory of the chain's until everything has been read.
-#include "runtime/gmove.hpp"
-
 #include <algorithm>
 #include <set>
+
+#include "runtime/move/gmove.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -122,7 +122,8 @@ class Gmove {
 
   [[noreturn]] static void refuse_absent(const Side& side) {
     refuse("gmove: some of " + side.shape() +
-           " lies with ranks that do not execute this: move the directive out of the task, or make it a gmove in "
+           " lies with ranks that do not execute this: move the directive out of the task, or make it a "
+           "gmove in "
            "or out");
   }
 

@@ -1,8 +1,8 @@
 // gmove in and out where others do not take part: what coarrays do, with the memory of distributed arrays.
 #include <algorithm>
 
-#include "runtime/gmove.hpp"
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
+#include "runtime/move/gmove.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -12,7 +12,8 @@ const void* shared(const Side& side) {
   const xacc_array& array = *side.section().array;
   if (!Runtime::get().images().has(array.base))
     refuse("gmove: some of " + side.shape() +
-           " lies with ranks that do not execute this, and only arrays that are declared outside of functions are "
+           " lies with ranks that do not execute this, and only arrays that are declared outside of "
+           "functions are "
            "reached without them: move the declaration, or the directive out of the task");
   return array.base;
 }

@@ -1,4 +1,4 @@
-#include "runtime/steps.hpp"
+#include "runtime/move/steps.hpp"
 
 #include <algorithm>
 #include <cstring>

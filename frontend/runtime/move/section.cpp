@@ -1,4 +1,4 @@
-#include "runtime/section.hpp"
+#include "runtime/move/section.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 
 #include <algorithm>
 #include <cstring>

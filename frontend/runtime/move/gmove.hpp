@@ -1,7 +1,7 @@
 // Assignments between sections that are shared out in any way.
 #pragma once
 
-#include "runtime/section.hpp"
+#include "runtime/move/section.hpp"
 
 namespace tca::xacc {
 
@@ -15,6 +15,10 @@ void move_together(const Side& to, const Side& from);
 // what it owns of the right one to such ranks. Those have given their arrays to be reached (xacc_array_share).
 void move_in(const Side& to, const Side& from);
 void move_out(const Side& to, const Side& from);
+
+// What the nodes of an array do for the dimensions that have a full shadow.
+bool has_full_shadow(const xacc_layout& layout);
+void fill_full_shadows(xacc_array& a);
 
 // Whether all ranks that have some of a side execute.
 bool executed_by_all_of(const Side& side);

@@ -5,7 +5,7 @@
 #include <cstdarg>
 #include <cstring>
 
-#include "runtime/gmove.hpp"
+#include "runtime/move/whole.hpp"
 #ifndef _XCALABLEMP
 #define _XCALABLEMP 201701
 #endif
@@ -13,53 +13,6 @@
 
 namespace tca::xacc {
 namespace {
-
-// All elements of an array, row by row, on every rank.
-class Whole {
- public:
-  explicit Whole(void* descriptor) : array_(static_cast<xacc_array*>(descriptor)), section_(all_of(*array_)) {
-    const Side side(section_, Loops::all);
-    box_ = whole(side);
-    values_.resize(static_cast<std::size_t>(volume(box_)) * bytes());
-    xacc_section here = section_;
-    here.array = nullptr;
-    here.memory = values_.data();
-    for (std::size_t d = 0; d < box_.size(); ++d) here.extent[d] = box_[d].count;
-    move(Side(here, Loops::all), side);
-  }
-
-  // Puts those that this rank owns back into the array.
-  void store() const {
-    const int me = Runtime::get().world().rank();
-    const Side side(section_, Loops::all);
-    for (const Box& own : side.owned_by(me))
-      copy(array_->base, side.steps(own, me), values_.data(), dense(own, box_), own, bytes());
-  }
-
-  std::int64_t size() const { return volume(box_); }
-  std::int64_t extent(std::size_t d) const { return box_[d].count; }
-  std::size_t dims() const { return box_.size(); }
-  std::size_t bytes() const { return section_.element_bytes; }
-  int type() const { return array_->layout->type; }
-  const std::string& name() const { return array_->layout->name; }
-  std::byte* at(std::int64_t i) { return values_.data() + static_cast<std::size_t>(i) * bytes(); }
-  template <class T>
-  T* as() {
-    return reinterpret_cast<T*>(values_.data());
-  }
-  // An integer of an array of indices or of a mask.
-  std::int64_t number(std::int64_t i) {
-    if (bytes() == 8) return as<std::int64_t>()[i];
-    if (bytes() == 4) return as<std::int32_t>()[i];
-    refuse(name() + " has elements of " + std::to_string(bytes()) + " bytes, and indices are int or long");
-  }
-
- private:
-  xacc_array* array_;
-  xacc_section section_;
-  Box box_;
-  std::vector<std::byte> values_;
-};
 
 void check_same_elements(const Whole& a, const Whole& b) {
   if (a.bytes() != b.bytes())

@@ -1,5 +1,5 @@
 // What translated programs call for coarrays, and the functions of xmp.h about images.
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 #ifndef _XCALABLEMP
 #define _XCALABLEMP 201701
 #endif

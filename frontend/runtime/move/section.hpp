@@ -1,8 +1,8 @@
 // A side of an assignment of sections: which of its steps each rank has, and where.
 #pragma once
 
+#include "runtime/move/steps.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/steps.hpp"
 
 namespace tca::xacc {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "runtime/images.hpp"
+#include "runtime/images/images.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -97,10 +97,20 @@ void Images::wait(const Notice& notice) {
          time_limit_text() + "; an image answers whenever it waits for others");
 }
 
+// A rank that has come to its end asks no more; those that wait for it will hear.
+bool Images::asks(int source) {
+  try {
+    return notices_.test({source, request, 0});
+  } catch (const Error& error) {
+    if (error.code() == Errc::rank_lost) return false;
+    throw;
+  }
+}
+
 void Images::answer_all() {
   if (coarrays_.empty()) return;
   for (int source = 0; source < world_.size(); ++source)
-    while (notices_.test({source, request, 0})) answer(source);
+    while (asks(source)) answer(source);
 }
 
 void Images::answer(int source) {

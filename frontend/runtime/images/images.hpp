@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/section.hpp"
+#include "runtime/move/section.hpp"
 #include "tca/post.hpp"
 
 namespace tca::xacc {
@@ -47,7 +47,8 @@ class Images {
   // The same of a box in another rank's part of what begins here at `memory`; values lie row by row.
   void put(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes,
            const std::byte* values);
-  void get(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes, std::byte* into);
+  void get(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes,
+           std::byte* into);
   const void* element(const xacc_section& from, std::int64_t image);
   void lock(const void* object, std::int64_t image, bool locks);
 
@@ -72,6 +73,7 @@ class Images {
   void signal(int rank, int slot, std::uint32_t tag);
   void wait(const Notice& notice);
   void answer_all();
+  bool asks(int source);
   void answer(int source);
   void answer_get(int source, const Request& request);
   void change_lock(int source, const Request& request);
