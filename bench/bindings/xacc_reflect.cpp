@@ -38,7 +38,7 @@ xacc_array distributed(std::int64_t n) {
   xacc_nodes_make(&nodes, "p", 1, all, &here);
   xacc_template_make(&t, "t", 2, bounds, &here);
   xacc_distribute(&t, &nodes, formats, nullptr, &here);
-  xacc_array_make(&a, "a", sizeof(double), 2, extents, &t, align, XACC_OWN, nullptr, &here);
+  xacc_array_make(&a, "a", sizeof(double), XACC_DOUBLE, 2, extents, &t, align, XACC_OWN, nullptr, &here);
   xacc_reflect_init(&a, nullptr, 0, &here);
   return a;
 }
