@@ -29,6 +29,23 @@ std::uint64_t checksum(const Share& share, const PressureAt& pressure_at) {
   return sum;
 }
 
+// An odd multiple of each cell's bits, so that whoever adds them in whatever order gets the same.
+std::uint64_t fingerprint(World& world, const Problem& problem, const Solution& solution) {
+  const Share& own = solution.share();
+  std::uint64_t sum = 0;
+  for (std::int64_t i = own[0].begin + 1; i <= own[0].begin + own[0].size; ++i) {
+    for (std::int64_t j = own[1].begin + 1; j <= own[1].begin + own[1].size; ++j) {
+      for (std::int64_t k = own[2].begin + 1; k <= own[2].begin + own[2].size; ++k) {
+        const auto place = static_cast<std::uint64_t>(index_in(problem.extents, {i, j, k}));
+        sum += std::bit_cast<std::uint32_t>(solution.at({i, j, k})) * (2 * place + 1);
+      }
+    }
+  }
+  std::uint64_t all = 0;
+  for (const std::uint64_t one : world.all_gather(sum)) all += one;
+  return all;
+}
+
 // Meets the other ranks every second or so, since a single wait for the whole reference run could exceed
 // their time limit.
 std::unique_ptr<Serial> run_serial(World& world, const Problem& problem, std::int64_t iterations,
@@ -69,6 +86,7 @@ Check check(World& world, const Problem& problem, const Solution& solution, cons
     }
     if (world.all_gather<std::uint8_t>(same ? 1 : 0)[0] == 0) verdict.different_ranks.push_back(rank);
   }
+  verdict.fingerprint = fingerprint(world, problem, solution);
   verdict.residual = world.all_gather(serial ? serial->residual() : 0.0)[0];
   const double difference = std::abs(solution.residual() - verdict.residual);
   verdict.residual_difference = difference == 0 ? 0 : difference / verdict.residual;

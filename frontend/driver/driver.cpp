@@ -81,6 +81,7 @@ class Driver {
     command.insert(command.end(), {"-I" + home_.include, "-I" + home_.include + "/tca/xacc", "-include",
                                    "tca/xacc/runtime.h", "-D_XCALABLEMP=201701", "-D_XCALABLEACC=201701",
                                    "-D_OPENACC=201111"});
+    for (const std::string& folder : home_.mpi) command.insert(command.end(), {"-isystem", folder});
     const Preprocessed preprocessed = preprocess(command, source);
     std::vector<std::optional<Directive>> directives;
     std::vector<Token> tokens = split(preprocessed.text, files_);

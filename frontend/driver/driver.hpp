@@ -9,6 +9,7 @@ namespace tca::xacc {
 // Where the headers and libraries of OpenTCA are that a translated program needs.
 struct Home {
   std::string include;            // holds tca/xacc/runtime.h
+  std::vector<std::string> mpi;   // holds mpi.h, if OpenTCA has been built with MPI
   std::vector<std::string> link;  // what a program is linked with
   std::string gpus;               // what GPUs OpenTCA was built for, as nvcc's option; empty: for none
 };

@@ -9,6 +9,9 @@
 #ifndef OPENTCA_XACC_INCLUDE
 #define OPENTCA_XACC_INCLUDE ""
 #endif
+#ifndef OPENTCA_XACC_MPI
+#define OPENTCA_XACC_MPI ""
+#endif
 #ifndef OPENTCA_XACC_LINK
 #define OPENTCA_XACC_LINK ""
 #endif
@@ -41,9 +44,10 @@ std::string program_folder() {
 Home find_home() {
   const std::string prefix = program_folder() + "/..";
   if (access((prefix + "/include/tca/xacc/runtime.h").c_str(), R_OK) != 0)
-    return {OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_LINK), OPENTCA_XACC_GPUS};
+    return {OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_MPI), words_of(OPENTCA_XACC_LINK), OPENTCA_XACC_GPUS};
   const std::string libraries = prefix + "/" + OPENTCA_XACC_LIBDIR;
   Home home{prefix + "/include",
+            words_of(OPENTCA_XACC_MPI),
             {"-L" + libraries, "-Wl,-rpath," + libraries, "-lopentca_xacc", "-lopentca"},
             OPENTCA_XACC_GPUS};
   for (const std::string& word : words_of(OPENTCA_XACC_LINK))

@@ -1,4 +1,5 @@
-// `array`: an assignment of sections becomes loops over what this rank owns of its left side.
+// An assignment of sections becomes loops: with `array` over what this rank owns of the left side, and without a
+// directive, of arrays that are not distributed, over all of it.
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -42,19 +43,23 @@ std::string Emitter::element_of(const Subscripted& s, const ArrayLoop& loop) con
 std::string Emitter::with_indices(Range tokens, const std::vector<ArrayLoop>& loops, Place place) const {
   std::string text;
   for (std::size_t i = tokens.first; i < tokens.last;) {
-    text += (text.empty() ? "" : " ") + std::string(token(i).text);
+    text += (text.empty() ? "" : " ") + text_of({i, i + 1});
     const bool named = token(i).kind == TokenKind::word && token(i + 1).is("[");
     if (!named) {
       ++i;
       continue;
     }
+    const Array* array = program_.uses[i] ? program_.uses[i]->array : nullptr;
     const Subscripts subscripts = subscripts_behind(i, tokens.last);
     std::size_t loop = 0;
-    for (const Subscripted& s : subscripts.all) {
+    for (std::size_t d = 0; d < subscripts.all.size(); ++d) {
+      const Subscripted& s = subscripts.all[d];
       const bool section = s.parts.size() > 1;
       if (section && loop == loops.size())
         throw Fault{place, "a section on the right has more dimensions than the one on the left"};
-      text += "[" + (section ? element_of(s, loops[loop++]) : with_indices(s.parts[0], loops, place)) + "]";
+      const std::string index =
+          section ? element_of(s, loops[loop++]) : with_indices(s.parts[0], loops, place);
+      text += "[" + (array && d < array->rank && array->slotted(d) ? slot_of(*array, d, index) : index) + "]";
     }
     if (loop > 0 && loop != loops.size())
       throw Fault{place, "a section on the right has fewer dimensions than the one on the left"};
@@ -63,44 +68,80 @@ std::string Emitter::with_indices(Range tokens, const std::vector<ArrayLoop>& lo
   return text;
 }
 
+std::string Emitter::slot_of(const Array& array, std::size_t dim, const std::string& index) const {
+  return "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(array.template_dims[dim]) + "], " +
+         array.offsets[dim] + " + (" + index + "))";
+}
+
+// The loop over a section of dimension `d`, as far as this rank owns it.
+std::string Emitter::section_loop(const Symbol& symbol, std::size_t d, const Subscripted& s,
+                                  const ArrayLoop& loop, Place place) const {
+  const Array* array = symbol.array;
+  const int t = array ? array->template_dims[d] : -1;
+  const std::string own = t < 0 ? "" : array->with->c() + ".dim[" + std::to_string(t) + "]",
+                    count = part_of(s, 1, ""),
+                    end = count.empty() ? "" : loop.base + " + " + count + " * " + loop.step;
+  const std::string head = " for (int64_t " + loop.index + " = ";
+  if (t < 0) {
+    const std::size_t rank = array ? array->rank : symbol.dims.size() + static_cast<std::size_t>(symbol.pointers);
+    const std::size_t pointers = rank - symbol.dims.size();
+    if (count.empty() && d < pointers)
+      throw Fault{place, "`" + std::string(symbol.name) + "` is a pointer, whose elements are not counted",
+                  "say how many there are, such as " + std::string(symbol.name) + "[0:N]"};
+    return head + loop.base + "; " + loop.index + " < " +
+           (count.empty() ? "(" + text_of(symbol.dims[d - pointers]) + ")" : end) + "; " + loop.index +
+           " += " + loop.step + ")";
+  }
+  const std::string shift = " - (" + array->offsets[d] + ")", whole = own + ".end" + shift;
+  const std::string until = "; " + loop.index + " < " +
+                            (end.empty() ? whole : "xacc_min(" + end + ", " + whole + ")") + "; " + loop.index;
+  if (array->with->cyclic(t)) {
+    const std::string next = "xacc_next(&" + own + ", " + array->offsets[d] + ", ";
+    return head + next + loop.base + ", " + loop.step + ")" + until + " = " + next + loop.index + " + " +
+           loop.step + ", " + loop.step + "))";
+  }
+  return head + "xacc_first(" + loop.base + ", " + own + ".begin" + shift + ", " + loop.step + ")" + until +
+         " += " + loop.step + ")";
+}
+
+// Whether a statement assigns to a section: NAME[...:...] = ...
+bool Emitter::assigns_section(const Statement& s) const {
+  const Symbol* symbol = s.tokens.empty() ? nullptr : program_.uses[s.tokens.first];
+  if (s.kind != Statement::Kind::simple || !symbol || symbol->kind == Symbol::Kind::function) return false;
+  const Subscripts left = subscripts_behind(s.tokens.first, s.tokens.last);
+  bool section = false;
+  for (const Subscripted& subscript : left.all) section = section || subscript.parts.size() > 1;
+  return section && token(left.end).is("=") && !reference_within(s.tokens);
+}
+
 void Emitter::array_assignment(const Statement& s, const Directive& directive) {
+  const Symbol* symbol = program_.uses[s.tokens.first];
+  if (!assigns_section(s) || !symbol->array)
+    throw Fault{directive.place,
+                "array says something about an assignment to a section of a distributed array, and there "
+                "is none behind it",
+                "write it as A[:] = EXPRESSION;"};
+  assign_sections(s, directive.place);
+}
+
+void Emitter::assign_sections(const Statement& s, Place place) {
   const std::size_t name = s.tokens.first;
-  const Symbol* symbol = program_.uses[name];
-  const Fault fault{directive.place,
-                    "array says something about an assignment to a section of a distributed array, and there "
-                    "is none behind it",
-                    "write it as A[:] = EXPRESSION;"};
-  if (!symbol || !symbol->array) throw fault;
-  const Array& array = *symbol->array;
+  const Symbol& symbol = *program_.uses[name];
   const Subscripts left = subscripts_behind(name, s.tokens.last);
-  if (left.all.size() != array.rank) throw fault;
+  const std::size_t rank =
+      symbol.array ? symbol.array->rank : symbol.dims.size() + static_cast<std::size_t>(symbol.pointers);
+  if (left.all.size() != rank)
+    throw Fault{place, "`" + std::string(symbol.name) + "` has " + std::to_string(rank) + " dimensions, and " +
+                           std::to_string(left.all.size()) + " subscripts are given"};
   std::vector<ArrayLoop> loops;
   std::string text = "{" + hoist(s.tokens);
-  for (std::size_t d = 0; d < array.rank; ++d) {
-    const Subscripted& subscript = left.all[d];
-    const int t = array.template_dims[d];
-    if (array.with->cyclic(t))
-      throw Fault{directive.place, "`array` is not translated for cyclic distributions yet",
-                  "write a loop with #pragma xmp loop"};
-    if (subscript.parts.size() < 2) continue;
-    const ArrayLoop loop{unique("index"), part_of(subscript, 0, "0"), part_of(subscript, 2, "1")};
-    const std::string own = t < 0 ? "" : array.with->c() + ".dim[" + std::to_string(t) + "].",
-                      shift = " - (" + array.offsets[d] + ")";
-    const std::string whole =
-        t < 0 ? "(" + (symbol->dims.size() == array.rank ? text_of(symbol->dims[d]) : std::string("0")) + ")"
-              : own + "end" + shift;
-    const std::string count = part_of(subscript, 1, "");
-    const std::string end = count.empty() ? whole : loop.base + " + " + count + " * " + loop.step;
-    text += " for (int64_t " + loop.index + " = " +
-            (t < 0 ? loop.base
-                   : "xacc_first(" + loop.base + ", " + own + "begin" + shift + ", " + loop.step + ")") +
-            "; " + loop.index + " < " + (t < 0 ? end : "xacc_min(" + end + ", " + whole + ")") + "; " +
-            loop.index + " += " + loop.step + ")";
-    loops.push_back(loop);
+  for (std::size_t d = 0; d < left.all.size(); ++d) {
+    if (left.all[d].parts.size() < 2) continue;
+    loops.push_back({unique("index"), part_of(left.all[d], 0, "0"), part_of(left.all[d], 2, "1")});
+    text += section_loop(symbol, d, left.all[d], loops.back(), place);
   }
-  if (loops.empty()) throw fault;
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
-                 text + " " + with_indices({name, s.tokens.last}, loops, directive.place) + " }");
+                 text + " " + with_indices({name, s.tokens.last}, loops, place) + " }");
 }
 
 }  // namespace tca::xacc

@@ -86,6 +86,12 @@ std::optional<Emitter::CoReference> Emitter::reference_at(std::size_t name) cons
   return CoReference{name, colon, subscripts_behind(colon, last).end};
 }
 
+bool Emitter::reference_within(Range tokens) const {
+  for (std::size_t i = tokens.first; i < tokens.last; ++i)
+    if (reference_at(i)) return true;
+  return false;
+}
+
 bool Emitter::is_element(const CoReference& r) const {
   const Subscripts subscripts = subscripts_behind(r.name, r.colon);
   bool one = subscripts.all.size() == program_.uses[r.name]->dims.size();

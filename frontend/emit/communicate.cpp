@@ -1,7 +1,6 @@
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
-namespace {
 
 // The number of a type, found by the compiler.
 std::string type_of(const std::string& value) {
@@ -10,8 +9,11 @@ std::string type_of(const std::string& value) {
          "char: XACC_INT8, signed char: XACC_INT8, short: XACC_INT16, int: XACC_INT32, long: XACC_INT64, "
          "long long: XACC_INT64, unsigned char: XACC_UINT8, unsigned short: XACC_UINT16, unsigned: "
          "XACC_UINT32, "
-         "unsigned long: XACC_UINT64, unsigned long long: XACC_UINT64, default: XACC_OTHER)";
+         "unsigned long: XACC_UINT64, unsigned long long: XACC_UINT64, float _Complex: XACC_COMPLEX_FLOAT, "
+         "double _Complex: XACC_COMPLEX_DOUBLE, default: XACC_OTHER)";
 }
+
+namespace {
 
 std::string operation_of(const ReductionClause& clause) {
   static const std::map<std::string, std::string> names{

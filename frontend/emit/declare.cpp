@@ -119,7 +119,7 @@ Emitter::Declared Emitter::declare_arrays(int pragma, const Directive& directive
   for (const Array& array : objects_.arrays) {
     if (array.pragma == pragma && array.storage == Array::Storage::given)
       made.variable += "xacc_array " + array.c() + " __attribute__((cleanup(xacc_array_leave))) = {0};";
-    if (array.last_pragma == pragma && !array.symbol->is_extern)
+    if (array.last_pragma == pragma && !array.symbol->is_extern && array.symbol->member.empty())
       made.statement += make_array(array, directive);
   }
   return made;
@@ -141,8 +141,9 @@ std::string Emitter::make_array(const Array& array, const Directive& directive) 
   }
   static constexpr const char* storages[] = {"XACC_OWN", "XACC_ALLOCATED", "XACC_GIVEN"};
   const bool given = array.storage == Array::Storage::given;
-  return "xacc_array_make(&" + array.c() + ", " + quoted(array.symbol->name) + ", sizeof(" +
-         element_type(*array.symbol) + "), " + std::to_string(array.rank) + ", " + numbers(extents) + ", &" +
+  const std::string element = element_type(*array.symbol);
+  return "xacc_array_make(&" + array.c() + ", " + quoted(array.symbol->name) + ", sizeof(" + element + "), " +
+         type_of("*(" + element + "*)0") + ", " + std::to_string(array.rank) + ", " + numbers(extents) + ", &" +
          array.with->c() + ", (const xacc_align[]){" + aligns + "}, " +
          storages[static_cast<int>(array.storage)] + ", " +
          (given ? "(void*)" + std::string(array.symbol->name) : "0") + ", " + place_of(directive) + ");";
@@ -155,11 +156,26 @@ std::string Emitter::storage(const Symbol& symbol, bool file) const {
   return " " + name + (file ? ";" : " __attribute__((cleanup(xacc_array_leave))) = {0};");
 }
 
+// Distributed members of a variable are arrays beside it, made where it is declared.
+void Emitter::declare_members(const Symbol& variable, const Declaration& declaration, bool file) {
+  for (const Symbol* member : variable.members) {
+    if (!member->array) continue;
+    const Array& array = *member->array;
+    const std::string make =
+        member->is_extern
+            ? ""
+            : " " + make_array(array, *program_.directives[static_cast<std::size_t>(array.pragma)]);
+    edits_.insert(token(declaration.tokens.last - 1).end, storage(*member, file) + (file ? "" : make));
+    if (file) set_up_ += make;
+  }
+}
+
 // Distributed arrays leave their declaration, which goes on without them.
 void Emitter::replace_declaration(const Declaration& declaration, bool file) {
   std::string variables;
   std::size_t kept = 0;
   for (const Symbol* symbol : declaration.symbols) {
+    declare_members(*symbol, declaration, file);
     if (!symbol->array) {
       ++kept;
       if (symbol->coarray) replace_coarray(*symbol, file);

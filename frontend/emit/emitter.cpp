@@ -22,13 +22,14 @@ std::string Emitter::text_of(Range tokens) const {
   for (std::size_t i = tokens.first; i < tokens.last; ++i) {
     if (i > tokens.first && token(i).begin > token(i - 1).end) text += ' ';
     const Symbol* symbol = program_.uses[i];
-    text += symbol && symbol->coarray ? name_of(*symbol) : std::string(token(i).text);
+    text += symbol && (symbol->coarray || symbol->array) ? name_of(*symbol) : std::string(token(i).text);
   }
   return text;
 }
 
 std::string Emitter::name_of(const Symbol& symbol) {
-  const std::string name(symbol.name);
+  const std::string name = symbol.identifier();
+  if (!symbol.member.empty()) return "xacc_member_" + name;
   return symbol.coarray ? "(*xacc_coarray_" + name + ")" : name;
 }
 
@@ -61,6 +62,7 @@ Translated Emitter::run() {
     guarded([&] { replace_declaration(*declaration, true); });
   agree_with_definitions();
   for (const Function& f : program_.functions) function(f);
+  if (choices_.check) find_device_variables();
   rewrite_coarrays();
   guarded([&] { rewrite_names(); });
   Translated translated = finish_kernels();
@@ -96,10 +98,14 @@ void Emitter::agree_with_definitions() {
   }
 }
 
+std::string Emitter::start() const {
+  return std::string(choices_.check ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;" : "") + " xacc_start();" +
+         (choices_.explain ? " xacc_explain();" : "");
+}
+
 void Emitter::function(const Function& function) {
   if (function.symbol->name == "main")
-    edits_.insert(token(function.body->tokens.first).end,
-                  choices_.explain ? " xacc_start(); xacc_explain();" : " xacc_start();");
+    edits_.insert(token(function.body->tokens.first).end, start());
   for (const auto& child : function.body->children) statement(*child);
 }
 
@@ -107,7 +113,18 @@ void Emitter::statement(const Statement& s) {
   if (s.kind == Statement::Kind::directive) return guarded([&] { standalone(s); });
   if (s.declaration) guarded([&] { replace_declaration(*s.declaration, false); });
   if (!s.constructs.empty()) return constructs(s);
+  if (assigns_section(s)) return guarded([&] { sections_alone(s); });
   for (const auto& child : s.children) statement(*child);
+}
+
+void Emitter::sections_alone(const Statement& s) {
+  const std::size_t name = s.tokens.first;
+  const Place place = program_.place(name);
+  if (program_.uses[name]->array)
+    throw Fault{place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
+                "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
+                "sections"};
+  assign_sections(s, place);
 }
 
 void Emitter::standalone(const Statement& s) {
@@ -142,7 +159,7 @@ void Emitter::constructs(const Statement& s) {
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
       } else if (acc && acc->name == "atomic") {
-        replace_pragma(pragma,
+        replace_pragma(pragma, choices_.check ? "" :
                        "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
       } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
         replace_pragma(pragma, "");

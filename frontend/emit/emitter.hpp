@@ -26,6 +26,8 @@ class Emitter {
   void statement(const Statement& statement);
   void constructs(const Statement& statement);
   void standalone(const Statement& statement);
+  std::string start() const;
+  void sections_alone(const Statement& statement);
   std::string set_up_at_start() const;
   void agree_with_definitions();
   // What is wrong with one directive does not keep others from being looked at.
@@ -52,6 +54,7 @@ class Emitter {
                            const Directive& directive) const;
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
+  void declare_members(const Symbol& variable, const Declaration& declaration, bool file);
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
 
@@ -76,14 +79,15 @@ class Emitter {
   std::string on(const Ref& ref, const Scope& scope, const Directive& directive);
 
   // work.cpp: tasks and gmove.
-  std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
-  void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
-  std::string section(Range tokens, Place place, const std::string& what);
-
-  // array.cpp: assignments of sections.
   struct Subscripted {
     std::vector<Range> parts;  // between colons; one where there is none
   };
+  std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
+  void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
+  std::string section(Range tokens, Place place, const std::string& what);
+  std::string extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s, Place place) const;
+
+  // array.cpp: assignments of sections.
   struct Subscripts {
     std::vector<Subscripted> all;
     std::size_t end = 0;
@@ -95,9 +99,14 @@ class Emitter {
   std::string part_of(const Subscripted& s, std::size_t part, const std::string& otherwise) const;
   std::string element_of(const Subscripted& s, const ArrayLoop& loop) const;
   std::string with_indices(Range tokens, const std::vector<ArrayLoop>& loops, Place place) const;
+  std::string slot_of(const Array& array, std::size_t dim, const std::string& index) const;
+  std::string section_loop(const Symbol& symbol, std::size_t d, const Subscripted& s, const ArrayLoop& loop,
+                           Place place) const;
+  bool assigns_section(const Statement& statement) const;
   void array_assignment(const Statement& statement, const Directive& directive);
+  void assign_sections(const Statement& statement, Place place);
 
-  // loops.cpp: loops over templates, and compute regions.
+  // loops.cpp: loops over templates, and compute regions. loop_header.cpp: their first lines.
   struct Header {
     std::string_view variable;
     Range from, to;
@@ -109,17 +118,23 @@ class Emitter {
     std::string begin, end;           // what this rank has, in the loop variable's own numbers
     std::string low = {}, high = {};  // how far the loop goes beyond its bounds
     std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
+    std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
   std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
+  std::string widened(const LoopDirective& d, std::size_t dim, Clip& clip);
+  void leave_inside_out(const std::map<std::string, Clip>& clips,
+                        const std::map<std::string, const Statement*>& loops);
   void clip_loops(const Statement& statement, const std::map<std::string, Clip>& clips,
-                  std::set<std::string>& seen);
-  std::set<std::string> loop_variables(Range tokens) const;
-  void count_locally(Range tokens, const std::set<std::string>& indices);
+                  std::map<std::string, const Statement*>& seen);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
   std::string hoist(Range tokens);
+
+  // local_indices.cpp
+  std::set<std::string> loop_variables(Range tokens) const;
+  void count_locally(Range tokens, const std::set<std::string>& indices);
 
   // compute.cpp: OpenACC's loops as OpenMP's.
   std::string openmp(const Statement& statement, const AccDirective& acc);
@@ -142,7 +157,7 @@ class Emitter {
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
   void make_kernel(const Statement& s, Region& region, bool shared);
   void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region, Kernel& k);
-  void count_locally(const Statement& s, const Region& region);
+  void clip_region(const Statement& s, const Region& region, Place place);
   std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
   bool is_index(const Statement& region, const Symbol& symbol) const;
   std::string waits_of(const AccDirective& acc, const Directive& directive) const;
@@ -181,6 +196,7 @@ class Emitter {
   std::size_t rewrite_reference(const CoReference& reference);
   std::string image_of(const CoReference& reference);
   std::optional<CoReference> reference_at(std::size_t name) const;
+  bool reference_within(Range tokens) const;
   bool is_element(const CoReference& reference) const;
   std::string element_of_image(const CoReference& reference);
   std::string with_references(Range value);
@@ -188,10 +204,19 @@ class Emitter {
   std::size_t begin_of_target(std::size_t assign) const;
   std::string co_place(std::size_t at) const;
 
+  // check.cpp: what -fcheck looks at.
+  void find_device_variables();
+  bool is_watched(std::size_t token) const;
+  std::string access_of(std::size_t name, std::size_t end) const;
+  std::string access_place(std::size_t name, std::size_t end) const;
+  void check_element(std::size_t name, const Subscripts& subscripts);
+  void check_variable(std::size_t name);
+  std::string check_scope(bool compute);
+
   // names.cpp: what stands for distributed arrays in expressions.
   void rewrite_names();
   void rewrite_name(std::size_t token);
-  void rewrite_subscripts(std::size_t token);
+  void rewrite_subscripts(std::size_t token, const Subscripts& subscripts);
   void check_order(std::size_t at, const Array& array) const;
   void rewrite_descriptor(std::size_t token, const Scope& scope);
   bool hoisted(std::size_t token, const Symbol* symbol) const;
@@ -225,15 +250,21 @@ class Emitter {
   std::string data_set_up_;  // and behind that, when all memory is there
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
   std::set<std::string> resident_;  // in the data regions around
+  std::set<const Symbol*> on_device_;  // that data clauses name, with -fcheck
   int compute_depth_ = 0;           // compute regions around
   bool inside_loop_ = false;        // whether a loop around is shared out among ranks
   bool shared_out_ = false;         // whether a loop around is one of OpenMP's
   int next_ = 1;
 };
 
+// "i+1" is "i" and "+1"; there is no index where it is no variable with a constant.
+std::pair<std::string, std::string> split_index(const std::string& text);
+
 // Numbers as they stand in C: an array's compound literal.
 std::string numbers(const std::vector<std::string>& values);
 std::string quoted(std::string_view text);
 std::string queue_of(const AccDirective& acc);
+// The number of a value's type, found by the compiler.
+std::string type_of(const std::string& value);
 
 }  // namespace tca::xacc

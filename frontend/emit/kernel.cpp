@@ -167,19 +167,27 @@ void Emitter::make_kernel(const Statement& s, Region& r, bool shared) {
   if (!condition || condition->arguments.empty()) return;
   k.condition = condition->arguments[0].text;
   std::swap(edits_, launches_);
-  std::set<std::string> seen;
-  count_locally(s, r);
-  clip_loops(s, r.clips, seen);
+  clip_region(s, r, k.place);
   for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, " }");
   std::swap(edits_, launches_);
 }
 
-void Emitter::count_locally(const Statement& s, const Region& r) {
-  if (r.clips.empty() || !choices_.local_indices || inside_loop_) return;
-  std::set<std::string> indices = loop_variables(s.tokens);
-  for (const auto& [index, clip] : r.clips) indices.insert(index);
-  count_locally(s.tokens, indices);
+// What this rank has of the loops over templates.
+void Emitter::clip_region(const Statement& s, const Region& r, Place place) {
+  if (r.clips.empty()) return;
+  if (choices_.local_indices && !inside_loop_) {
+    std::set<std::string> indices = loop_variables(s.tokens);
+    for (const auto& [index, clip] : r.clips) indices.insert(index);
+    count_locally(s.tokens, indices);
+  }
+  std::map<std::string, const Statement*> seen;
+  clip_loops(s, r.clips, seen);
+  for (const auto& [index, clip] : r.clips)
+    if (!seen.contains(index))
+      throw Fault{place, "there is no loop over `" + index + "` behind this",
+                  "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  leave_inside_out(r.clips, seen);
 }
 
 // What changes in the kernel: its loops begin at the thread's iteration and go on by as many as there are threads.
@@ -205,13 +213,7 @@ void Emitter::share_out(const Statement& s, const std::vector<const Statement*>&
     headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
     k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
   }
-  std::set<std::string> seen;
-  count_locally(s, r);
-  clip_loops(s, r.clips, seen);
-  for (const auto& [index, clip] : r.clips)
-    if (!seen.contains(index))
-      throw Fault{k.place, "there is no loop over `" + index + "` behind this",
-                  "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  clip_region(s, r, k.place);
   const bool inside_before = inside_loop_;
   inside_loop_ = inside_loop_ || !r.clips.empty();
   for (const auto& child : s.children) statement(*child);

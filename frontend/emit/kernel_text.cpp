@@ -5,9 +5,8 @@
 namespace tca::xacc {
 namespace {
 
-// Names of templates that a text has, which the kernel gets by value.
-std::set<std::string> templates_in(const std::string& text) {
-  static constexpr std::string_view prefix = "xacc_template_";
+// Names that a text has of templates or nodes, which the kernel gets by value.
+std::set<std::string> objects_in(const std::string& text, std::string_view prefix) {
   std::set<std::string> names;
   for (std::size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, at + 1)) {
     std::size_t end = at;
@@ -22,7 +21,10 @@ std::set<std::string> templates_in(const std::string& text) {
 std::string Emitter::kernel_text(Kernel& k) {
   const Token& first = token(k.tokens.first);
   const std::string body = k.edits.apply(first.begin, token(k.tokens.last - 1).end, &edits_);
-  for (const std::string& name : templates_in(body)) add_value(k, "const xacc_template " + name, "(void*)&" + name);
+  for (const std::string& name : objects_in(body, "xacc_template_"))
+    add_value(k, "const xacc_template " + name, "(void*)&" + name);
+  for (const std::string& name : objects_in(body, "xacc_nodes_"))
+    add_value(k, "const xacc_nodes " + name, "(void*)&" + name);
   surroundings_.need(k.tokens);
   std::string text = "\nstatic __global__ void " + k.name + "_body(void* xacc_scratch" + k.parameters + ") {\n";
   if (k.reductions > 0) text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) + ";";

@@ -54,7 +54,8 @@ void Emitter::capture(Kernel& k, const Statement& s, const Region& r) {
     if (known.insert(symbol).second) capture(k, *symbol, program_.place(i), r);
   }
   for (const auto& [index, clip] : r.clips)
-    for (const std::string& bound : {clip.begin, clip.end}) add_value(k, "const int64_t " + bound, "(void*)&" + bound);
+    for (const std::string& bound : {clip.begin, clip.end, clip.inside_begin, clip.inside_end})
+      if (!bound.empty()) add_value(k, "const int64_t " + bound, "(void*)&" + bound);
 }
 
 void Emitter::add_value(Kernel& k, const std::string& parameter, const std::string& value) {
@@ -130,7 +131,10 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
       const bool whole = t < 0 || array.with->node_dims.empty() || array.with->node_dims[static_cast<std::size_t>(t)] < 0;
       const bool known = whole && d >= missing && array.storage != Array::Storage::allocated;
       std::string extent = known ? "(" + text_of(symbol.dims[d - missing]) + ")" : "?";
-      if (array.shadow) extent += " + (" + array.shadow->widths[d].low.text + ") + (" + array.shadow->widths[d].high.text + ")";
+      if (array.shadow && array.shadow->widths[d].full)
+        extent = "?";
+      else if (array.shadow)
+        extent += " + (" + array.shadow->widths[d].low.text + ") + (" + array.shadow->widths[d].high.text + ")";
       extents.push_back(extent);
     }
   }
@@ -144,7 +148,7 @@ bool Emitter::is_pointer_to_rows(const Symbol& symbol) const {
 }
 
 void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
-  const std::string name(symbol.name);
+  const std::string name = name_of(symbol);
   const bool rows_behind = is_pointer_to_rows(symbol);
   const bool plain_pointer = symbol.dims.empty() && symbol.pointers == 1;
   if (!symbol.array && (symbol.pointers > 1 || (symbol.pointers == 1 && !rows_behind && !plain_pointer)))
@@ -178,7 +182,7 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
   if (symbol.array)
     k.set_up += " xacc_rows " + rows + " = xacc_rows_of_array(&" + symbol.array->c() + ", " + k.place_text + ");";
   else
-    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(name) + ", (const void*)" + name + ", " + std::to_string(rank) + ", " +
+    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name + ", " + std::to_string(rank) + ", " +
                 (extents.empty() ? "0" : numbers(extents)) + ", " + k.place_text + ");";
   add_value(k, parameter, "&" + rows);
 }

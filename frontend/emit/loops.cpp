@@ -3,9 +3,7 @@
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
-namespace {
 
-// "i+1" is "i" and "+1".
 std::pair<std::string, std::string> split_index(const std::string& text) {
   std::size_t end = 0;
   const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -15,6 +13,8 @@ std::pair<std::string, std::string> split_index(const std::string& text) {
   const bool shifted = rest == text.size() || text[rest] == '+' || text[rest] == '-';
   return {shifted ? text.substr(0, end) : "", text.substr(rest)};
 }
+
+namespace {
 
 bool listed(const std::vector<Name>& names, const std::string& name) {
   for (const Name& n : names)
@@ -51,18 +51,21 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }
+  if (choices_.check && (compute || !inside_loop_)) open += check_scope(compute);
   open += hoist(s.tokens);
   if (!found.empty() && choices_.local_indices && !inside_loop_) {
     std::set<std::string> indices = loop_variables(s.tokens);
     for (const auto& [index, clip] : found) indices.insert(index);
     count_locally(s.tokens, indices);
   }
-  std::set<std::string> seen;
+  std::map<std::string, const Statement*> seen;
   if (!found.empty()) clip_loops(s, found, seen);
   for (const auto& [index, clip] : found)
     if (!seen.contains(index))
       throw Fault{place, "there is no loop over `" + index + "` behind this",
                   "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  leave_inside_out(found, seen);
+  if (choices_.check) openmp_line.clear();  // what is checked runs in one thread
   for (const auto& [index, clip] : found)
     if (!clip.next.empty()) openmp_line.clear();  // OpenMP's loops have a constant step
   const Token& last = token(program_.pragma_tokens[static_cast<std::size_t>(pragmas.back())]);
@@ -82,8 +85,6 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
 
 // Declares what this rank has of each dimension that a loop goes over.
 std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found) {
-  if (!d.margin.empty())
-    throw Fault{d.margin[0].low.place, "margin is not translated yet", "loop over the two sides one by one"};
   const Template* t = try_template(scope, d.on.name.text);
   const Nodes* nodes = t ? nullptr : &find_nodes(scope, d.on.name);
   const std::size_t dims = t ? t->directive->bounds.size() : nodes->directive->extents.size();
@@ -92,176 +93,90 @@ std::string Emitter::clips(const LoopDirective& d, const Scope& scope, std::map<
                 "`" + d.on.name.text + "` has " + std::to_string(dims) + " dimensions, and " +
                     std::to_string(d.on.subscripts.size()) + " subscripts are given",
                 "give a loop variable or `*` for each"};
-  const std::vector<Width> expand = in_c_order(d.expand, d.on.form);
   std::string text;
   for (std::size_t k = 0; k < dims; ++k) {
     const Subscript& s = d.on.subscripts[k];
     if (s.kind != Subscript::Kind::index) continue;
     const auto [index, offset] = split_index(s.base.text);
-    if (index.empty() || !listed(d.indices, index) || std::isdigit(static_cast<unsigned char>(index[0])) != 0)
+    if (index.empty() || std::isdigit(static_cast<unsigned char>(index[0])) != 0)
       throw Fault{s.base.place, "`" + s.base.text + "` is none of the loop's variables",
                   "write a loop variable, with a constant added at most, or `*`"};
-    const std::string dim = std::to_string(k);
-    const std::string shift = offset.empty() ? "" : " - (0" + offset + ")";
-    const std::string own = t ? t->c() + ".dim[" + dim + "]." : "";
+    if (!listed(d.indices, index)) continue;  // the directive says nothing about that loop
+    const std::string dim = std::to_string(k), shift = offset.empty() ? "" : " - (0" + offset + ")";
     const std::string one = d.on.form == Form::round ? " + 1" : "";
-    Clip clip{unique("begin"), ""};
-    clip.end = unique("end");
-    const Width* width = k < expand.size() ? &expand[k] : nullptr;
-    const std::string below = width ? " - (" + width->low.text + ")" : "",
-                      above = width ? " + (" + width->high.text + ")" : "";
-    if (width && width->marked) clip.low = below, clip.high = above;
-    text += " const int64_t " + clip.begin + " = " +
-            (t ? own + "begin" : nodes->c() + ".at[" + dim + "]" + one) + shift + below + ", " + clip.end +
-            " = " +
-            (t ? own + "end" : nodes->c() + ".at[" + dim + "]" + one + " + " + nodes->c() + ".inside") +
-            shift + above + ";";
+    const std::string own = t ? t->c() + ".dim[" + dim + "]." : nodes->c() + ".at[" + dim + "]" + one;
+    Clip clip{t ? own + "begin" + shift : own + shift,
+              t ? own + "end" + shift : own + " + " + nodes->c() + ".inside" + shift};
     if (t && t->cyclic(static_cast<int>(k)))
       clip.next = "xacc_next(&" + t->c() + ".dim[" + dim + "], 0" + offset;
+    text += widened(d, k, clip);
     found[index] = clip;
   }
+  for (const Name& index : d.indices)
+    if (!found.contains(index.text))
+      throw Fault{index.place, "`" + index.text + "` occurs in no subscript behind `on`",
+                  "write it for the template's dimension that its loop goes along"};
   return text;
+}
+
+// Declares how far a loop goes along dimension `dim`, and where it leaves out what lies inside of a margin.
+std::string Emitter::widened(const LoopDirective& d, std::size_t dim, Clip& clip) {
+  const std::vector<Width> expand = in_c_order(d.expand, d.on.form), margin = in_c_order(d.margin, d.on.form);
+  if (!expand.empty() && !margin.empty())
+    throw Fault{margin[0].low.place, "a loop has either expand or margin", "write two loops"};
+  const std::vector<Width>& widths = margin.empty() ? expand : margin;
+  const Width* width = dim < widths.size() ? &widths[dim] : nullptr;
+  if (width && !clip.next.empty())
+    throw Fault{width->low.place, "a cyclic distribution has no neighbours to go on to",
+                "leave the clause away, or distribute in blocks"};
+  const auto declare = [&](const std::string& stem, std::string& value) {
+    const std::string name = unique(stem);
+    const std::string text = " const int64_t " + name + " = " + value + ";";
+    value = name;
+    return text;
+  };
+  if (!width) return declare("begin", clip.begin) + declare("end", clip.end);
+  const bool is_margin = !margin.empty();
+  const std::string low = "(" + width->low.text + ")", high = "(" + width->high.text + ")";
+  const std::string below = is_margin ? "xacc_max(" + low + ", 0)" : low,
+                    above = is_margin ? "xacc_max(" + high + ", 0)" : high;
+  std::string text;
+  if (is_margin) {
+    clip.inside_begin = clip.begin + " - xacc_min(" + low + ", 0)";
+    clip.inside_end = clip.end + " + xacc_min(" + high + ", 0)";
+    text = declare("inside_begin", clip.inside_begin) + declare("inside_end", clip.inside_end);
+  }
+  if (width->marked) clip.low = " - " + below, clip.high = " + " + above;
+  clip.begin += " - " + below;
+  clip.end += " + " + above;
+  return text + declare("begin", clip.begin) + declare("end", clip.end);
+}
+
+// A margin is what a rank has without what is inside along every dimension.
+void Emitter::leave_inside_out(const std::map<std::string, Clip>& clips,
+                               const std::map<std::string, const Statement*>& loops) {
+  std::string outside;
+  const Statement* innermost = nullptr;
+  for (const auto& [index, clip] : clips) {
+    const Statement* loop = loops.at(index);
+    if (!innermost || loop->tokens.first > innermost->tokens.first) innermost = loop;
+    if (clip.inside_begin.empty()) continue;
+    outside += (outside.empty() ? "" : " || ") + index + " < " + clip.inside_begin + " || " + index +
+               " >= " + clip.inside_end;
+  }
+  if (!outside.empty()) edits_.insert(token(innermost->close).end, " if (" + outside + ")");
 }
 
 // Loops over part of a template's dimensions reduce among the nodes along these.
 std::string Emitter::loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive) {
   Ref whole = d.on;
   for (Subscript& s : whole.subscripts)
-    if (s.kind == Subscript::Kind::index) s = {Subscript::Kind::range};
+    if (s.kind == Subscript::Kind::index)
+      s = {listed(d.indices, split_index(s.base.text).first) ? Subscript::Kind::range : Subscript::Kind::star};
   std::string text;
   for (const ReductionClause& clause : d.reductions)
     text += " " + reduce(clause, on(whole, scope, directive), d.acc, directive, scope);
   return text;
-}
-
-void Emitter::clip_loops(const Statement& s, const std::map<std::string, Clip>& clips,
-                         std::set<std::string>& seen) {
-  if (s.kind == Statement::Kind::loop) {
-    const std::size_t first = s.open + 1;
-    std::size_t assign = first;
-    while (assign < s.first_semicolon && !token(assign).is("=")) ++assign;
-    const auto clip = clips.find(std::string(token(assign - 1).text));
-    if (clip != clips.end()) {
-      clip_loop(s, header_of(s, program_.place(s.tokens.first)), clip->second);
-      seen.insert(clip->first);
-    }
-  }
-  for (const auto& child : s.children) clip_loops(*child, clips, seen);
-}
-
-Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
-  const Fault fault{place,
-                    "a loop that is shared out must count from a first value to a bound, by a constant step",
-                    "write it as for (i = FIRST; i < END; i++); <=, > and >=, i--, i += STEP and i -= STEP "
-                    "will do as well"};
-  Header h;
-  std::size_t at = loop.open + 1;
-  while (at < loop.first_semicolon && !token(at).is("=")) ++at;
-  if (at == loop.first_semicolon) throw fault;
-  h.variable = token(at - 1).text;
-  h.from = {at + 1, loop.first_semicolon};
-  const std::size_t condition = loop.first_semicolon + 1;
-  h.relation = token(condition + 1).text;
-  h.to = {condition + 2, loop.second_semicolon};
-  h.down = h.relation == ">" || h.relation == ">=";
-  if (token(condition).text != h.variable || h.to.empty() ||
-      (!h.down && h.relation != "<" && h.relation != "<="))
-    throw fault;
-  const std::size_t step = loop.second_semicolon + 1;
-  const bool prefix = token(step).is("++") || token(step).is("--");
-  const Token& variable = token(prefix ? step + 1 : step);
-  const Token& sign = token(prefix ? step : step + 1);
-  if (variable.text != h.variable) throw fault;
-  bool down = false;
-  if (sign.is("++") || sign.is("--")) {
-    down = sign.is("--");
-  } else if (sign.is("+=") || sign.is("-=")) {
-    down = sign.is("-=");
-    h.step = "(" + text_of({step + 2, loop.close}) + ")";
-  } else if (sign.is("=") && token(step + 2).text == h.variable &&
-             (token(step + 3).is("+") || token(step + 3).is("-"))) {
-    down = token(step + 3).is("-");
-    h.step = "(" + text_of({step + 4, loop.close}) + ")";
-  } else {
-    throw fault;
-  }
-  if (down != h.down) throw fault;
-  return h;
-}
-
-// The variables of the loops within a range that directives share out.
-std::set<std::string> Emitter::loop_variables(Range tokens) const {
-  std::set<std::string> indices;
-  for (std::size_t i = tokens.first; i < tokens.last; ++i) {
-    if (token(i).kind != TokenKind::pragma) continue;
-    const auto& directive = program_.directives[static_cast<std::size_t>(token(i).pragma)];
-    const auto* loop = directive ? std::get_if<LoopDirective>(&directive->body) : nullptr;
-    if (!loop) continue;
-    for (const Subscript& s : loop->on.subscripts)
-      if (s.kind == Subscript::Kind::index) indices.insert(split_index(s.base.text).first);
-  }
-  return indices;
-}
-
-// A subscript of a distributed dimension that has none of the variables of loops that are shared out, of this
-// one or of those within it, counts from this rank's part.
-void Emitter::count_locally(Range tokens, const std::set<std::string>& indices) {
-  for (std::size_t i = tokens.first; i < tokens.last; ++i) {
-    const Symbol* symbol = program_.uses[i];
-    if (!symbol || !symbol->array || !hoisted(i, symbol)) continue;
-    const Array& array = *symbol->array;
-    std::size_t at = i + 1;
-    for (std::size_t d = 0; d < array.rank && token(at).is("["); ++d) {
-      const std::size_t first = ++at;
-      bool counts = false;
-      for (int depth = 1; at < tokens.last; ++at) {
-        depth += token(at).is("[") ? 1 : token(at).is("]") ? -1 : 0;
-        if (depth == 0) break;
-        counts = counts || indices.contains(std::string(token(at).text));
-      }
-      const int t = array.template_dims[d];
-      if (counts || t < 0 || array.with->cyclic(t) ||
-          array.with->node_dims[static_cast<std::size_t>(t)] < 0) {
-        ++at;
-        continue;
-      }
-      Place place = program_.place(i);
-      warn({place,
-            "the subscript `" + text_of({first, at}) + "` of `" + std::string(symbol->name) +
-                "` has none of the loop's variables: it counts from this rank's part",
-            "-findex=global makes it count from the array's beginning"});
-      edits_.insert(token(first).begin, "(");
-      edits_.insert(token(at - 1).end, ") + " + array.with->c() + ".dim[" + std::to_string(t) +
-                                           "].begin - (" + array.offsets[d] + ")");
-      ++at;
-    }
-  }
-}
-
-// for (i = FIRST; i < END; i++) goes over what FIRST..END and this rank have in common.
-void Emitter::clip_loop(const Statement& loop, const Header& h, const Clip& clip) {
-  const auto wrap = [this](Range tokens, const std::string& before, const std::string& behind) {
-    edits_.insert(token(tokens.first).begin, before);
-    edits_.insert(token(tokens.last - 1).end, behind);
-  };
-  if (!clip.next.empty()) {
-    if (h.down)
-      throw Fault{program_.place(loop.tokens.first), "a loop over a cyclic distribution counts upwards",
-                  "write it with i++ or i += STEP"};
-    const std::string variable(h.variable);
-    wrap(h.from, clip.next + ", ", ", " + h.step + ")");
-    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
-                   variable + " = " + clip.next + ", " + variable + " + " + h.step + ", " + h.step + ")");
-    return;
-  }
-  const bool inclusive = h.relation == "<=" || h.relation == ">=";
-  if (!h.down) {
-    wrap(h.from, "xacc_first((", ")" + clip.low + ", " + clip.begin + ", " + h.step + ")");
-    wrap(h.to, "xacc_min((", ")" + clip.high + ", " + clip.end + (inclusive ? " - 1)" : ")"));
-  } else {
-    wrap(h.from, "xacc_first_down((", ")" + clip.high + ", " + clip.end + ", " + h.step + ")");
-    wrap(h.to, "xacc_max((", ")" + clip.low + ", " + clip.begin + (inclusive ? ")" : " - 1)"));
-  }
 }
 
 }  // namespace tca::xacc

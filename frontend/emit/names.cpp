@@ -22,17 +22,15 @@ bool Emitter::hoisted(std::size_t at, const Symbol* symbol) const {
 // A subscript counts from the array's origin, so it stays as it is; without one the array is its own memory.
 // Of cyclic dimensions a rank has every so many elements, one behind the other: subscripts are looked up
 // there, and everywhere where they are to be checked.
-void Emitter::rewrite_subscripts(std::size_t at) {
+void Emitter::rewrite_subscripts(std::size_t at, const Subscripts& subscripts) {
   const Array& array = *program_.uses[at]->array;
-  const Subscripts subscripts = subscripts_behind(at, program_.tokens.size() - 1);
   std::size_t open = at + 1;
   for (std::size_t d = 0; d < std::min(array.rank, subscripts.all.size()); ++d) {
     const std::size_t close = subscripts.all[d].parts.back().last;
-    const int t = array.template_dims[d];
     std::string before, behind;
-    if (array.with->cyclic(t)) {
-      before +=
-          "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(t) + "], " + array.offsets[d] + " + (";
+    if (array.slotted(d)) {
+      before = "xacc_slot(&" + array.with->c() + ".dim[" + std::to_string(array.template_dims[d]) + "], " +
+               array.offsets[d] + " + (";
       behind = "))";
     }
     if (choices_.check) {
@@ -53,8 +51,14 @@ void Emitter::rewrite_name(std::size_t at) {
   const Array& array = *symbol->array;
   const auto replace = [&](const std::string& text) { edits_.replace(token(at).begin, token(at).end, text); };
   if (token(at + 1).is("[")) {
-    rewrite_subscripts(at);
-    if (!hoisted(at, symbol)) replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
+    const Subscripts subscripts = subscripts_behind(at, program_.tokens.size() - 1);
+    if (choices_.check && subscripts.all.size() >= array.rank) return check_element(at, subscripts);
+    rewrite_subscripts(at, subscripts);
+    if (hoisted(at, symbol)) {
+      if (!symbol->member.empty()) replace(name_of(*symbol));
+      return;
+    }
+    replace("((" + pointer_type(array, "") + ")" + array.c() + ".origin)");
     return;
   }
   const bool in_sizeof =
@@ -106,6 +110,8 @@ void Emitter::rewrite_names() {
   for (std::size_t i = 0; i + 1 < program_.tokens.size(); ++i)
     if (program_.uses[i] && program_.uses[i]->array)
       rewrite_name(i);
+    else if (is_watched(i))
+      check_variable(i);
     else if (is_free(i))
       edits_.replace(token(i).begin, token(i).end, "xacc_free");
     else if (program_.uses[i] && program_.uses[i]->coarray)
@@ -128,7 +134,7 @@ std::string Emitter::hoist(Range tokens) {
     const bool inside = symbol->token >= tokens.first && symbol->token < tokens.last;
     if (inside || !symbols.insert(symbol).second) continue;
     const Array& array = *symbol->array;
-    text += " " + pointer_type(array, "const " + std::string(symbol->name)) + " = (" +
+    text += " " + pointer_type(array, "const " + name_of(*symbol)) + " = (" +
             pointer_type(array, "") + ")" + array.c() + ".origin;";
   }
   hoisted_.emplace_back(tokens, std::move(symbols));

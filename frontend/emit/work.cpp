@@ -21,6 +21,20 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
                      place_of(directive) + ");");
 }
 
+// What a pointer points to reaches as far as its section does.
+std::string Emitter::extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s, Place place) const {
+  const auto pointers = static_cast<std::size_t>(symbol.pointers);
+  if (pointers > 1)
+    throw Fault{place, "`" + name_of(symbol) + "` is a pointer to pointers, whose elements lie anywhere",
+                "use an array, or a pointer to one"};
+  if (dim >= pointers) return "(" + text_of(symbol.dims[dim - pointers]) + ")";
+  const std::string base = part_of(s, 0, "0"), count = s.parts.size() == 1 ? "1" : part_of(s, 1, "");
+  if (count.empty())
+    throw Fault{place, "`" + name_of(symbol) + "` is a pointer, whose elements are not counted",
+                "say how many there are, such as " + name_of(symbol) + "[0:N]"};
+  return base + " + " + count + " * " + part_of(s, 2, "1");
+}
+
 std::string Emitter::section(Range tokens, Place from, const std::string& role) {
   const Place place = program_.place(tokens.first);
   const Symbol* symbol = tokens.empty() ? nullptr : program_.uses[tokens.first];
@@ -30,8 +44,9 @@ std::string Emitter::section(Range tokens, Place from, const std::string& role) 
   Subscripts subscripts = subscripts_behind(tokens.first, tokens.last);
   if (subscripts.end != tokens.last)
     throw Fault{place, role + " is a variable, an array or a section of one"};
-  const std::size_t rank = symbol->array ? symbol->array->rank : symbol->dims.size();
-  if (subscripts.all.empty()) subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
+  const auto pointers = static_cast<std::size_t>(symbol->array ? 0 : symbol->pointers);
+  const std::size_t rank = symbol->array ? symbol->array->rank : symbol->dims.size() + pointers;
+  if (subscripts.all.empty() && pointers == 0) subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
   if (subscripts.all.size() != rank)
     throw Fault{place, "`" + std::string(symbol->name) + "` has " + std::to_string(rank) +
                            " dimensions, and " + std::to_string(subscripts.all.size()) +
@@ -39,14 +54,18 @@ std::string Emitter::section(Range tokens, Place from, const std::string& role) 
   std::string extents, bases, counts, steps;
   for (std::size_t d = 0; d < rank; ++d) {
     const std::string comma = d ? ", " : "";
-    extents += comma + (symbol->array ? "0" : "(" + text_of(symbol->dims[d]) + ")");
     const Subscripted& s = subscripts.all[d];
+    extents += comma + (symbol->array ? "0" : extent_of(*symbol, d, s, place));
     bases += comma + part_of(s, 0, "xacc_rest");
     counts += comma + (s.parts.size() == 1 ? "1" : part_of(s, 1, "xacc_rest"));
     steps += comma + part_of(s, 2, "1");
   }
   if (rank == 0) extents = bases = counts = steps = "0";
-  const Memory memory = memory_of(*symbol, place);
+  Memory memory = memory_of(*symbol, place);
+  if (pointers) {
+    memory.address = name_of(*symbol);
+    for (std::size_t i = 0; i < pointers; ++i) memory.element += "[0]";
+  }
   const std::string what = symbol->array
                                ? "&" + symbol->array->c() + ", 0, sizeof(" + element_type(*symbol) + ")"
                                : "0, (void*)" + memory.address + ", sizeof(" + memory.element + ")";

@@ -178,7 +178,30 @@ Symbol* Reader::read_declarator(const Specifiers& specifiers, Symbol::Kind kind,
   if (declare && !symbol.name.empty()) scope_->symbols[symbol.name] = &symbol;
   read_initial(symbol);
   symbol.declarator.last = at_;
+  if (symbol.kind == Symbol::Kind::variable) declare_members(symbol);
   return &symbol;
+}
+
+// The distributed members of a variable `struct TAG c`.
+void Reader::declare_members(Symbol& variable) {
+  for (const Member& member : program_.members) {
+    const Range type = variable.specifiers;
+    bool same = false;
+    for (std::size_t i = type.first; i + 1 < type.last; ++i)
+      same = same || (tokens_[i].is("struct") && tokens_[i + 1].is(member.tag));
+    if (!same || member.dims.empty() || variable.pointers > 0 || !variable.dims.empty()) continue;
+    Symbol& symbol = program_.all_symbols.emplace_back();
+    symbol.name = program_.kept.emplace_back(std::string(variable.name) + "." + member.name);
+    symbol.member = program_.kept.emplace_back(member.tag + "." + member.name);
+    symbol.token = variable.token;
+    symbol.scope = scope_;
+    symbol.specifiers = member.specifiers;
+    symbol.dims = member.dims;
+    symbol.is_extern = variable.is_extern;
+    symbol.is_static = variable.is_static;
+    scope_->symbols[symbol.name] = &symbol;
+    variable.members.push_back(&symbol);
+  }
 }
 
 void Reader::read_parameters(Range brackets) {

@@ -69,11 +69,27 @@ class Resolver {
   }
 
   void declare(const AlignDirective& d) {
-    for (const Name& name : d.arrays) align(d, name);
+    for (const Name& name : d.arrays) {
+      if (name.text.find('.') == name.text.npos)
+        align(d, name, scope_->find(name.text));
+      else
+        for (Symbol* symbol : members(name)) align(d, name, symbol);
+    }
   }
 
-  void align(const AlignDirective& d, const Name& name) {
-    Symbol* symbol = scope_->find(name.text);
+  // What a member, TAG.NAME, is of each variable.
+  std::vector<Symbol*> members(const Name& name) {
+    std::vector<Symbol*> found;
+    for (Symbol& symbol : program_.all_symbols)
+      if (symbol.member == name.text) found.push_back(&symbol);
+    const std::string tag = name.text.substr(0, name.text.find('.'));
+    if (found.empty())
+      throw Fault{name.place, "no variable is a struct " + tag + " with the array `" + name.text.substr(tag.size() + 1) + "`",
+                  "declare one in this file: struct " + tag + " NAME;"};
+    return found;
+  }
+
+  void align(const AlignDirective& d, const Name& name, Symbol* symbol) {
     if (!symbol || symbol->kind == Symbol::Kind::type || symbol->kind == Symbol::Kind::function)
       throw Fault{name.place, "`" + name.text + "` is no variable here",
                   "align an array behind its declaration"};
@@ -128,15 +144,21 @@ class Resolver {
 
   void declare(const ShadowDirective& d) {
     for (const Name& name : d.arrays) {
-      Array& array = find_array(*scope_, name);
-      if (d.widths.size() != array.rank)
-        throw Fault{name.place,
-                    "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " +
-                        std::to_string(d.widths.size()) + " widths are given",
-                    "give a width for each dimension, 0 where there is no shadow"};
-      array.shadow = &d;
-      array.last_pragma = pragma_;
+      if (name.text.find('.') == name.text.npos)
+        shade(d, name, find_array(*scope_, name));
+      else
+        for (const Symbol* symbol : members(name)) shade(d, name, find_array(*symbol->scope, {std::string(symbol->name), name.place}));
     }
+  }
+
+  void shade(const ShadowDirective& d, const Name& name, Array& array) const {
+    if (d.widths.size() != array.rank)
+      throw Fault{name.place,
+                  "`" + name.text + "` has " + std::to_string(array.rank) + " dimensions, and " +
+                      std::to_string(d.widths.size()) + " widths are given",
+                  "give a width for each dimension, 0 where there is no shadow"};
+    array.shadow = &d;
+    array.last_pragma = pragma_;
   }
 
   void declare(const CoarrayDirective& d) {

@@ -44,7 +44,10 @@ struct Array {
   std::vector<std::string> offsets = {};
   int pragma = -1;       // the first that declares it
   int last_pragma = -1;  // and the last, where it is made
-  std::string c() const { return "xacc_array_" + std::string(symbol->name); }
+  // Whether a rank has all of a dimension in its memory, or every so many of its elements, one behind the other.
+  bool full(std::size_t dim) const { return shadow && shadow->widths[dim].full; }
+  bool slotted(std::size_t dim) const { return with->cyclic(template_dims[dim]) && !full(dim); }
+  std::string c() const { return "xacc_array_" + symbol->identifier(); }
 };
 
 struct Objects {

@@ -42,8 +42,24 @@ struct Symbol {
   bool is_extern = false;
   bool is_static = false;
   Array* array = nullptr;  // where it is distributed
+  std::string_view member = {};         // TAG.NAME, where it is the member of a variable
+  std::vector<Symbol*> members = {};    // of a variable: those that are distributed
   bool coarray = false;    // whether every image has one that the others reach
   std::vector<std::string> codim_sizes = {};
+
+  // Its name as C has it: `c_a` of the member `c.a`.
+  std::string identifier() const {
+    std::string text(name);
+    if (const std::size_t dot = text.find('.'); dot != text.npos) text[dot] = '_';
+    return text;
+  }
+};
+
+// A member of a structure that a directive distributes.
+struct Member {
+  std::string tag, name;
+  Range specifiers = {};
+  std::vector<Range> dims = {};  // empty: the structure has no such array
 };
 
 struct Declaration {
@@ -94,6 +110,8 @@ struct Program {
   std::vector<Function> functions = {};
   std::vector<Declaration*> file_declarations = {};
   Scope* file = nullptr;
+  std::vector<Member> members = {};
+  std::deque<std::string> kept = {};  // names that stand nowhere in the text
 
   std::deque<Symbol> all_symbols = {};
   std::deque<Scope> all_scopes = {};

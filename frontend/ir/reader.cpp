@@ -1,6 +1,6 @@
 #include "ir/reader.hpp"
 
-#include <set>
+#include "ir/members.hpp"
 
 namespace tca::xacc {
 
@@ -81,6 +81,7 @@ Program analyse(std::vector<Token> tokens, std::vector<std::optional<Directive>>
   Program program;
   program.tokens = std::move(tokens);
   program.directives = std::move(directives);
+  join_members(program);
   program.directive_scopes.resize(program.directives.size());
   program.uses.resize(program.tokens.size());
   for (std::size_t i = 0; i < program.tokens.size(); ++i)

@@ -28,6 +28,7 @@ class Reader {
   void read_suffixes(Symbol& symbol);
   void read_parameters(Range brackets);
   void read_initial(Symbol& symbol);
+  void declare_members(Symbol& variable);
   void read_external();
   void read_function(Symbol& symbol);
 

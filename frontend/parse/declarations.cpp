@@ -8,11 +8,6 @@ DirectiveBody parse_nodes(Cursor& at) {
   d.name = at.name("the name of the nodes");
   d.extents = parse_bounds(at, &d.form);
   if (at.accept("=")) d.of = parse_ref(at, "the nodes of which these are a part");
-  for (std::size_t i = 1; i < d.extents.size(); ++i)
-    if (!d.extents[i].extent)
-      at.fail(d.name.place, d.form == Form::square
-                                ? "only the first size of nodes in square brackets may be `*`"
-                                : "only the last size of nodes in round brackets may be `*`");
   return d;
 }
 
@@ -107,9 +102,8 @@ DirectiveBody parse_coarray(Cursor& at) {
 }
 
 DirectiveBody parse_static_desc(Cursor& at) {
-  at.expect(":");
-  at.expect(":");
-  return StaticDescDirective{parse_names(at, "the name of an array")};
+  if (at.accept(":")) at.expect(":");
+  return StaticDescDirective{parse_names(at, "a name")};
 }
 
 DirectiveBody parse_image(Cursor& at) {

@@ -23,7 +23,7 @@ constexpr Grammar directives[] = {
     {"shadow", parse_shadow, "xmp shadow ARRAY[WIDTH|LOW:HIGH|*]..."},
     {"coarray", parse_coarray, "xmp coarray VARIABLE, ... : [SIZE]...[*]"},
     {"image", parse_image, "xmp image(NODES)"},
-    {"static_desc", parse_static_desc, "xmp static_desc :: ARRAY, ..."},
+    {"static_desc", parse_static_desc, "xmp static_desc [::] NAME, ..."},
     {"loop", parse_loop,
      "xmp loop [(i, ...)] on TEMPLATE[i]... [expand(WIDTH, ...)] [margin(WIDTH, ...)] "
      "[reduction(OP:VARIABLE, ...)] [acc]"},

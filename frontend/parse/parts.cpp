@@ -39,8 +39,10 @@ Ref parse_ref(Cursor& at, std::string_view what) {
 
 std::vector<Name> parse_names(Cursor& at, std::string_view what) {
   std::vector<Name> names;
-  do names.push_back(at.name(what));
-  while (at.accept(","));
+  do {
+    names.push_back(at.name(what));
+    if (at.accept(".")) names.back().text += "." + at.name("a member").text;
+  } while (at.accept(","));
   return names;
 }
 

@@ -4,41 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/runtime.hpp"
+#include "runtime/checks.hpp"
 
 using namespace tca::xacc;
-
-Span xacc_layout::owned(std::size_t d, const int* at) const {
-  const xacc_dimension& dim = dims[d];
-  if (dim.node_dim < 0) return {0, dim.size};
-  // Of a cyclic dimension all nodes have as many slots, filled or not.
-  const xacc_split& split = on->dim[dim.align.template_dim];
-  if (split.format == XACC_CYCLIC) return {0, (split.size + split.stride - 1) / split.stride * split.width};
-  const Span part = part_of(on->dim[dim.align.template_dim], at[dim.node_dim], dim.parts);
-  const Span own{std::max<std::int64_t>(part.begin - dim.align.offset, 0),
-                 std::min(part.end - dim.align.offset, dim.size)};
-  return own.size() > 0 ? own : Span{std::min(own.begin, dim.size), std::min(own.begin, dim.size)};
-}
-
-std::int64_t xacc_layout::extent(std::size_t d, const int* at) const {
-  return owned(d, at).size() + dims[d].align.shadow_low + dims[d].align.shadow_high;
-}
-
-std::string xacc_layout::describe() const {
-  std::string text = std::to_string(element_bytes) + "@" + std::to_string(on->nodes->first);
-  const auto add = [&](std::int64_t value) { text += "," + std::to_string(value); };
-  for (int d = 0; d < on->nodes->dims; ++d) add(on->nodes->size[d]), add(on->nodes->ranks[d]);
-  for (const xacc_dimension& dim : dims) {
-    text += ";";
-    add(dim.size), add(dim.align.offset), add(dim.align.shadow_low), add(dim.align.shadow_high),
-        add(dim.node_dim);
-    if (dim.node_dim < 0) continue;
-    const xacc_split& split = on->dim[dim.align.template_dim];
-    add(split.low), add(split.size), add(split.format), add(split.width);
-    for (int p = 0; split.format == XACC_GBLOCK && p <= dim.parts; ++p) add(split.bounds[p]);
-  }
-  return text;
-}
 
 namespace tca::xacc {
 namespace {
@@ -66,7 +34,7 @@ void place_elements(xacc_array& a, void* base) {
   std::int64_t stride = 1, back = 0;
   for (std::size_t d = layout.dims.size(); d-- > 0;) {
     a.extent[d] = layout.extent(d, nodes.at);
-    back += (layout.owned(d, nodes.at).begin - layout.dims[d].align.shadow_low) * stride;
+    back += layout.first(d, nodes.at) * stride;
     stride *= a.extent[d];
   }
   a.base = base;
@@ -101,10 +69,10 @@ void set_sizes(xacc_layout& layout, const std::int64_t* extents) {
     if (dim.size < 0) refuse(layout.name + ": the size of dimension " + std::to_string(d) + " is not known");
     dim.node_dim = split ? split->node_dim : -1;
     dim.parts = dim.node_dim >= 0 ? layout.on->nodes->size[dim.node_dim] : 1;
-    if (split && split->format == XACC_CYCLIC && (dim.align.shadow_low || dim.align.shadow_high))
+    if (layout.slotted(d) && (dim.align.shadow_low || dim.align.shadow_high))
       refuse(layout.name + ": dimension " + std::to_string(d) +
-             " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away");
-    if (dim.align.shadow_low == xacc_rest) refuse(layout.name + ": full shadows are not there yet");
+             " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away, or make it `*`, the "
+             "whole dimension");
   }
   check_fit(layout);
 }
@@ -113,18 +81,20 @@ void find_memory(xacc_array& a) {
   xacc_layout& layout = *a.layout;
   layout.storage = &Runtime::get().allocate(layout.element_bytes, capacity_of(layout), layout.name);
   place_elements(a, layout.storage->window.data());
+  if (Checks* checks = Runtime::get().checks()) checks->watch(layout);
 }
 
 }  // namespace
 }  // namespace tca::xacc
 
-void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int dims, const int64_t* extents,
-                     const xacc_template* t, const xacc_align* align, enum xacc_storage storage, void* given,
+void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
+                     const int64_t* extents, const xacc_template* t, const xacc_align* align,
+                     enum xacc_storage storage, void* given,
                      const xacc_place* at) {
   guarded(at, [&] {
     if (a->layout && storage != XACC_GIVEN) return;  // static ones are made once
     xacc_array_leave(a);
-    a->layout = new xacc_layout{name, element_bytes, t, {}, storage};
+    a->layout = new xacc_layout{name, element_bytes, t, {}, storage, type};
     for (int d = 0; d < dims; ++d) a->layout->dims.push_back({align[d], extents[d], -1, 1});
     if (storage == XACC_ALLOCATED) return;
     set_sizes(*a->layout, extents);

@@ -1,5 +1,5 @@
-// What -fcheck asks at every subscript.
-#include "runtime/runtime.hpp"
+// What programs ask that were translated with -fcheck, at every subscript and where loops begin and end.
+#include "runtime/checks.hpp"
 
 using namespace tca::xacc;
 
@@ -8,14 +8,12 @@ namespace {
 bool has(const xacc_layout& layout, std::size_t d, std::int64_t index) {
   const xacc_dimension& dim = layout.dims[d];
   const xacc_nodes& nodes = *layout.on->nodes;
-  if (dim.node_dim >= 0) {
-    const xacc_split& split = layout.on->dim[dim.align.template_dim];
-    if (split.format == XACC_CYCLIC)
-      return index >= 0 && index < dim.size &&
-             owner_of(split, index + dim.align.offset, dim.parts) == nodes.at[dim.node_dim];
-  }
-  const Span own = layout.owned(d, nodes.at);
-  return index >= own.begin - dim.align.shadow_low && index < own.end + dim.align.shadow_high;
+  if (layout.slotted(d))
+    return index >= 0 && index < dim.size &&
+           owner_of(layout.on->dim[dim.align.template_dim], index + dim.align.offset, dim.parts) ==
+               nodes.at[dim.node_dim];
+  const std::int64_t at = layout.position(d, index, nodes.at);
+  return at >= 0 && at < layout.extent(d, nodes.at);
 }
 
 [[noreturn]] void refuse_index(const xacc_layout& layout, std::size_t d, std::int64_t index) {
@@ -49,3 +47,28 @@ int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place
   });
   return index;
 }
+
+void* xacc_element(const xacc_array* a, int access, const int64_t* index, const xacc_place* at) {
+  void* memory = nullptr;
+  guarded(at, [&] {
+    if (!a->layout) refuse("the array has no memory yet");
+    for (std::size_t d = 0; d < a->layout->dims.size(); ++d) xacc_check(a, static_cast<int>(d), index[d], at);
+    memory = Runtime::get().checks()->element(*a, index, access, *at);
+  });
+  return memory;
+}
+
+void* xacc_touch(const void* address, size_t bytes, int access, const xacc_place* at) {
+  void* memory = nullptr;
+  guarded(at, [&] {
+    memory = Runtime::get().checks()->touch(const_cast<void*>(address), bytes, access, *at);
+  });
+  return memory;
+}
+
+xacc_scope xacc_scope_enter(int compute) {
+  Runtime::get().checks()->enter(compute != 0);
+  return {compute};
+}
+
+void xacc_scope_leave(xacc_scope* scope) { Runtime::get().checks()->leave(scope->compute != 0); }

@@ -2,7 +2,8 @@
 #include "runtime/collectives.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "runtime/checks.hpp"
 
 namespace tca::xacc {
 
@@ -111,9 +112,9 @@ void reduce(void* values, std::int64_t count, int type, int operation, Group& gr
   request.operation = operation_of(type, operation);
   raw::Collective& sum = cached(group, name, request);
   const std::size_t bytes = t.bytes * static_cast<std::size_t>(count);
-  std::memcpy(sum.from().data(), values, bytes);
+  sum.from().write(0, {static_cast<const std::byte*>(values), bytes});
   sum.run();
-  std::memcpy(values, sum.to().data(), bytes);
+  sum.to().read(0, {static_cast<std::byte*>(values), bytes});
 }
 
 void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
@@ -123,10 +124,29 @@ void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
       .kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root};
   raw::Collective& all = cached(group, name, request);
   const auto size = static_cast<std::size_t>(bytes);
-  if (group.me == root) std::memcpy(all.from().data(), values, size);
+  if (group.me == root) all.from().write(0, {static_cast<const std::byte*>(values), size});
   all.run();
-  if (group.me != root) std::memcpy(values, all.to().data(), size);
+  if (group.me != root) all.to().read(0, {static_cast<std::byte*>(values), size});
 }
+
+namespace {
+
+// Does something with values where they are: on the device on a copy of the host's, behind which all goes on.
+template <class Body>
+void where_they_are(void* values, std::size_t bytes, int flags, const Body& body) {
+  Device& device = Runtime::get().device();
+  if (!(flags & XACC_DEVICE) || !device.is_separate()) return body(values);
+  void* const there = Runtime::get().present().address_of("what it names", values);
+  std::vector<std::byte> copy(bytes);
+  device.wait_all();
+  device.copy_from(copy.data(), there, bytes, XACC_SYNC);
+  device.wait(XACC_SYNC);
+  body(copy.data());
+  device.copy_to(there, copy.data(), bytes, XACC_SYNC);
+  device.wait(XACC_SYNC);
+}
+
+}  // namespace
 
 int root_of(const xacc_on* from, const Group& group) {
   if (!from) return 0;
@@ -137,6 +157,11 @@ int root_of(const xacc_on* from, const Group& group) {
   if (at == group.ranks.end())
     refuse("bcast: rank " + std::to_string(ranks[0]) + " of `from` is none of those that it goes to");
   return static_cast<int>(at - group.ranks.begin());
+}
+
+// Where all ranks come.
+void compare_all(const xacc_place& at) {
+  if (Checks* checks = Runtime::get().checks()) checks->compare_all(at);
 }
 
 DataType data_type(int type) { return type_of(type).type; }
@@ -160,32 +185,42 @@ void xacc_task_leave(xacc_task* task) {
   if (task->entered) Runtime::get().leave();
 }
 
-void xacc_barrier(xacc_on on, int, const xacc_place* at) {
+void xacc_barrier(xacc_on on, int flags, const xacc_place* at) {
   guarded(at, [&] {
+    if (flags & XACC_DEVICE) Runtime::get().device().wait_all();
     Group* group = group_of(on);
     if (!group || group->ranks.size() == 1) return;
+    compare_all(*at);
     cached(*group, "barrier", {.kind = tca::CollectiveKind::barrier, .name = "barrier"}).run();
   });
 }
 
-void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int,
+void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
                  const xacc_place* at) {
   guarded(at, [&] {
-    if (Group* group = group_of(on)) reduce(values, count, type, operation, *group);
+    compare_all(*at);
+    if (Checks* checks = Runtime::get().checks())
+      checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
+    Group* const group = group_of(on);
+    if (!group) return;
+    where_they_are(values, bytes_of(type) * static_cast<std::size_t>(count), flags,
+                   [&](void* v) { reduce(v, count, type, operation, *group); });
   });
 }
 
-void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int, const xacc_place* at) {
+void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at) {
   guarded(at, [&] {
     Group* group = group_of(on);
     if (!group) return;
-    reduce(a->base, static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes), type, operation,
-           *group);
+    const auto count = static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes);
+    where_they_are(a->base, xacc_bytes(a), flags, [&](void* v) { reduce(v, count, type, operation, *group); });
   });
 }
 
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int, const xacc_place* at) {
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, const xacc_place* at) {
   guarded(at, [&] {
-    if (Group* group = group_of(on)) broadcast(values, bytes, root_of(from, *group), *group);
+    if (Group* group = group_of(on))
+      where_they_are(values, static_cast<std::size_t>(bytes), flags,
+                     [&](void* v) { broadcast(v, bytes, root_of(from, *group), *group); });
   });
 }

@@ -1,6 +1,6 @@
 // OpenACC's data directives.
+#include "runtime/checks.hpp"
 #include "runtime/present.hpp"
-#include "runtime/runtime.hpp"
 
 using namespace tca::xacc;
 
@@ -18,7 +18,10 @@ void each(int count, std::int64_t queue, const xacc_place* at, const Each& body)
 }  // namespace
 
 void xacc_enter_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at) {
-  each(count, queue, at, [&](int i) { Runtime::get().present().enter(items[i], queue, *at); });
+  each(count, queue, at, [&](int i) {
+    Runtime::get().present().enter(items[i], queue, *at);
+    if (Checks* checks = Runtime::get().checks()) checks->entered(items[i]);
+  });
 }
 
 xacc_data xacc_data_enter(const xacc_item* items, int count, int64_t queue, const xacc_place* at) {
@@ -29,9 +32,15 @@ xacc_data xacc_data_enter(const xacc_item* items, int count, int64_t queue, cons
 void xacc_data_leave(xacc_data* data) { xacc_exit_data(data->items, data->count, data->queue, data->at); }
 
 void xacc_exit_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at) {
-  each(count, queue, at, [&](int i) { Runtime::get().present().leave(items[count - 1 - i], queue); });
+  each(count, queue, at, [&](int i) {
+    Runtime::get().present().leave(items[count - 1 - i], queue);
+    if (Checks* checks = Runtime::get().checks()) checks->left(items[count - 1 - i]);
+  });
 }
 
 void xacc_update(const xacc_item* items, int count, int64_t queue, const xacc_place* at) {
-  each(count, queue, at, [&](int i) { Runtime::get().present().update(items[i], queue); });
+  each(count, queue, at, [&](int i) {
+    Runtime::get().present().update(items[i], queue);
+    if (Checks* checks = Runtime::get().checks()) checks->updated(items[i], *at);
+  });
 }

@@ -9,7 +9,9 @@ namespace {
 
 class HostDevice : public Device {
  public:
-  bool is_separate() const override { return false; }
+  explicit HostDevice(bool separate) : separate_(separate) {}
+
+  bool is_separate() const override { return separate_; }
   void* allocate(std::size_t bytes) override { return ::operator new(bytes); }
   void release(void* memory) override { ::operator delete(memory); }
   void copy_to(void* device, const void* host, std::size_t bytes, std::int64_t) override {
@@ -29,10 +31,13 @@ class HostDevice : public Device {
   void launch(const xacc_launch&, void**) override {
     refuse("the region was translated for GPUs: have the program start on cuda");
   }
+
+ private:
+  bool separate_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_host_device() { return std::make_unique<HostDevice>(); }
+std::unique_ptr<Device> make_host_device(bool separate) { return std::make_unique<HostDevice>(separate); }
 
 }  // namespace tca::xacc

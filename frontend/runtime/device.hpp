@@ -44,8 +44,8 @@ class Device {
   virtual void launch(const xacc_launch& how, void** values) = 0;
 };
 
-// The host itself: one memory, and queues that are always at their end.
-std::unique_ptr<Device> make_host_device();
+// The host itself: one memory or, to tell what is where, two; queues are always at their end.
+std::unique_ptr<Device> make_host_device(bool separate);
 // The GPU that this rank drives; null where the library was built without CUDA.
 std::unique_ptr<Device> make_cuda_device();
 

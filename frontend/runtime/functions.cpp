@@ -23,23 +23,6 @@ int my_number() {
   return -1;
 }
 
-// The layout of a dimension that counts from 1; null where there is none.
-const xacc_dimension* dimension(void* array, int dim) {
-  const auto* a = static_cast<const xacc_array*>(array);
-  const bool there = a->layout && dim >= 1 && dim <= static_cast<int>(a->layout->dims.size());
-  return there ? &a->layout->dims[static_cast<std::size_t>(dim - 1)] : nullptr;
-}
-
-Span owned(void* array, int dim) {
-  const auto* a = static_cast<const xacc_array*>(array);
-  return a->layout->owned(static_cast<std::size_t>(dim - 1), a->layout->on->nodes->at);
-}
-
-int set(bool there, int* to, std::int64_t value) {
-  if (there) *to = static_cast<int>(value);
-  return there ? 0 : 1;
-}
-
 }  // namespace
 
 int xmpc_node_num(void) { return my_number(); }
@@ -61,43 +44,6 @@ void xmp_free(void* descriptor) {
   auto* a = static_cast<xacc_array*>(descriptor);
   if (a->layout && a->layout->storage) a->layout->storage->used = false;
   a->base = a->origin = nullptr;
-}
-
-int xmp_array_ndims(void* array, int* dims) {
-  const auto* a = static_cast<const xacc_array*>(array);
-  return set(a->layout != nullptr, dims, a->layout ? static_cast<std::int64_t>(a->layout->dims.size()) : 0);
-}
-int xmp_array_lbound(void* array, int dim, int* bound) { return set(dimension(array, dim), bound, 0); }
-int xmp_array_ubound(void* array, int dim, int* bound) {
-  const auto* d = dimension(array, dim);
-  return set(d, bound, d ? d->size - 1 : 0);
-}
-size_t xmp_array_type_size(void* array) {
-  return static_cast<const xacc_array*>(array)->layout->element_bytes;
-}
-int xmp_array_gcllbound(void* array, int dim) {
-  return dimension(array, dim) ? static_cast<int>(owned(array, dim).begin) : -1;
-}
-int xmp_array_gclubound(void* array, int dim) {
-  return dimension(array, dim) ? static_cast<int>(owned(array, dim).end - 1) : -1;
-}
-int xmp_array_lshadow(void* array, int dim, int* width) {
-  const auto* d = dimension(array, dim);
-  return set(d, width, d ? d->align.shadow_low : 0);
-}
-int xmp_array_ushadow(void* array, int dim, int* width) {
-  const auto* d = dimension(array, dim);
-  return set(d, width, d ? d->align.shadow_high : 0);
-}
-int xmp_nodes_index(void* nodes, int dim, int* index) {
-  const auto* n = static_cast<const xacc_nodes*>(nodes);
-  const bool there = dim >= 1 && dim <= n->dims;
-  return set(there, index, there ? n->at[n->dims - dim] + 1 : 0);
-}
-int xmp_nodes_size(void* nodes, int dim, int* size) {
-  const auto* n = static_cast<const xacc_nodes*>(nodes);
-  const bool there = dim >= 1 && dim <= n->dims;
-  return set(there, size, there ? n->size[n->dims - dim] : 0);
 }
 
 int xacc_processor_name(char* name, int* length) {

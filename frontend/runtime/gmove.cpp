@@ -1,102 +1,131 @@
 // gmove: every rank gets what it owns of the left side from the nearest that has it, by puts of a chain that
-// is made once for two sections. Where both sides are one array, or the left one is not distributed, what
-// comes waits in memory of the chain's until everything has been read.
-#include <algorithm>
+// is made once for two sections. Where both sides are one array, or the left one is not distributed or
+// transposed, what comes waits in memory of the chain's until everything has been read.
+#include "runtime/gmove.hpp"
 
-#include "runtime/section.hpp"
+#include <algorithm>
 
 namespace tca::xacc {
 namespace {
 
+// Some steps of what a rank owns, and how many of its elements come before the box that they are part of.
+struct Share {
+  int source;  // by its number in the group
+  Box box;
+  Box of;
+  std::int64_t before;
+};
+
 class Gmove {
  public:
   Gmove(const Side& to, const Side& from, Group& group) : group_(group), staged_(is_staged(to, from)) {
-    const int me = group.ranks[static_cast<std::size_t>(group.me)];
-    mine_ = to.owned_by(me);
-    if (!from.section().array) return;
     std::int64_t most = 1;
-    for (const int rank : group.ranks) most = std::max(most, volume(to.owned_by(rank)));
-    const std::size_t bytes = to.section().element_bytes;
-    if (staged_) stage_ = &Runtime::get().allocate(bytes, most, "gmove");
-    make_chain(to, from, me);
+    for (const int rank : group.ranks) most = std::max(most, elements(to.owned_by(rank)));
+    if (staged_ && from.section().array)
+      stage_ = &Runtime::get().allocate(to.section().element_bytes, most, "gmove");
+    check_all_execute(to);
+    make_chain(to, from);
   }
 
   void run(const Side& to, const Side& from) {
     const std::size_t bytes = to.section().element_bytes;
     const int me = group_.ranks[static_cast<std::size_t>(group_.me)];
-    const void* source = from.section().array ? from.section().array->base : from.section().memory;
-    void* target = to.section().array ? to.section().array->base : to.section().memory;
-    if (!from.section().array)
-      return copy(target, to.steps(mine_, me), source, from.steps(mine_, me), mine_, bytes);
-    void* into = staged_ ? stage_->window.data() : target;
-    for (const Box& box : own_)
-      copy(into, target_steps(to, box, mine_, me), source, from.steps(box, me), box, bytes);
+    void* into = stage_ ? stage_->window.data() : memory_of(to);
+    for (const Share& share : own_)
+      copy(into, target_steps(to, share, me), memory_of(from), from.steps(share.box, me), share.box, bytes);
     if (chain_) chain_->run();
-    if (staged_) copy(target, to.steps(mine_, me), into, dense(mine_, mine_), mine_, bytes);
+    if (!stage_) return;
+    std::int64_t before = 0;
+    for (const Box& box : to.owned_by(me)) {
+      copy(memory_of(to), to.steps(box, me), into, target_steps(to, {0, box, box, before}, me), box, bytes);
+      before += volume(box);
+    }
   }
 
  private:
   static bool is_staged(const Side& to, const Side& from) {
-    if (!to.section().array || !from.section().array) return true;
+    if (!to.section().array || !from.section().array || to.transposed()) return true;
     return to.section().array->layout->storage == from.section().array->layout->storage;
   }
 
-  // Where a box is within one that lies row by row.
-  static Steps dense(const Box& box, const Box& whole) {
-    Steps steps{0, std::vector<std::int64_t>(whole.size())};
-    std::int64_t pitch = 1;
-    for (std::size_t d = whole.size(); d-- > 0;) {
-      steps.pitch[d] = pitch;
-      steps.first += (box[d].begin - whole[d].begin) * pitch;
-      pitch *= whole[d].size();
-    }
+  static std::int64_t elements(const std::vector<Box>& boxes) {
+    std::int64_t all = 0;
+    for (const Box& box : boxes) all += volume(box);
+    return all;
+  }
+
+  Steps target_steps(const Side& to, const Share& share, int rank) const {
+    if (!stage_) return to.steps(share.box, rank);
+    Steps steps = dense(share.box, share.of);
+    steps.first += share.before;
     return steps;
   }
 
-  Steps target_steps(const Side& to, const Box& box, const Box& whole, int rank) const {
-    return staged_ ? dense(box, whole) : to.steps(box, rank);
-  }
-
-  // What `rank` gets, and from whom: of those that have the same, the nearest.
-  std::vector<std::pair<int, Box>> sources(const Side& to, const Side& from, int rank) const {
-    std::vector<std::pair<int, Box>> found;
-    const Box wanted = to.owned_by(rank);
+  // The ranks that have different parts of a side: of those that have the same one, the nearest to `rank`.
+  std::vector<int> sources_for(const Side& from, int rank) const {
+    std::vector<int> found;
+    std::vector<std::vector<int>> known;
     const auto me = std::find(group_.ranks.begin(), group_.ranks.end(), rank) - group_.ranks.begin();
     const auto size = static_cast<std::ptrdiff_t>(group_.ranks.size());
     for (std::ptrdiff_t i = 0; i < size; ++i) {
       const auto source = static_cast<int>((me + i) % size);
-      const Box box = intersection(wanted, from.owned_by(group_.ranks[static_cast<std::size_t>(source)]));
-      if (volume(box) <= 0) continue;
-      const bool known = std::any_of(found.begin(), found.end(),
-                                     [&](const auto& f) { return volume(intersection(f.second, box)) > 0; });
-      if (!known) found.emplace_back(source, box);
+      const auto part = from.part(group_.ranks[static_cast<std::size_t>(source)]);
+      if (!part || std::find(known.begin(), known.end(), *part) != known.end()) continue;
+      known.push_back(*part);
+      found.push_back(source);
     }
     return found;
   }
 
-  void make_chain(const Side& to, const Side& from, int me) {
+  // What `rank` gets, and from whom.
+  std::vector<Share> shares(const Side& to, const Side& from, int rank) const {
+    std::vector<Share> found;
+    const std::vector<Box> wanted = to.owned_by(rank);
+    std::int64_t left = elements(wanted);
+    for (const int source : sources_for(from, rank))
+      for (const Box& has : from.owned_by(group_.ranks[static_cast<std::size_t>(source)])) {
+        std::int64_t before = 0;
+        for (const Box& box : wanted) {
+          Box both = intersection(box, has);
+          left -= volume(both);
+          if (volume(both) > 0) found.push_back({source, std::move(both), box, before});
+          before += volume(box);
+        }
+      }
+    if (left > 0) refuse_absent(from);
+    return found;
+  }
+
+  void make_chain(const Side& to, const Side& from) {
+    const int me = group_.ranks[static_cast<std::size_t>(group_.me)];
     Chain chain = group_.world->chain("gmove");
-    const raw::Window source = view(from.section().array->layout->storage);
-    check_all_execute(to);
-    const raw::Window target = view(staged_ ? stage_ : to.section().array->layout->storage);
     for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
       const int rank = group_.ranks[r];
-      const Box whole = to.owned_by(rank);
-      std::int64_t left = volume(whole);
-      for (const auto& [s, box] : sources(to, from, rank)) {
-        left -= volume(box);
-        const bool to_me = rank == me, from_me = s == group_.me;
-        if (to_me && from_me) own_.push_back(box);
-        if (to_me && !from_me) chain.expect(s);
-        if (to_me || !from_me) continue;
-        for (const Piece& piece : pieces(target_steps(to, box, whole, rank), from.steps(box, me), box))
-          chain.put(target.on(static_cast<int>(r)).at(piece.to), piece.to_layout, source.at(piece.from),
-                    piece.from_layout);
+      std::vector<int> expected;
+      for (Share& share : shares(to, from, rank)) {
+        if (rank == me && share.source == group_.me)
+          own_.push_back(std::move(share));
+        else if (rank == me)
+          expected.push_back(share.source);
+        else if (share.source == group_.me)
+          put(chain, to, from, share, static_cast<int>(r));
       }
-      if (left > 0) refuse_absent(from);
+      std::sort(expected.begin(), expected.end());
+      expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+      for (const int source : expected) chain.expect(source);
     }
+    if (!from.section().array) return;  // everybody has it
     chain.commit();
     chain_.emplace(std::move(chain));
+  }
+
+  void put(Chain& chain, const Side& to, const Side& from, const Share& share, int target) const {
+    const int me = group_.ranks[static_cast<std::size_t>(group_.me)],
+              rank = group_.ranks[static_cast<std::size_t>(target)];
+    const raw::Window into = view(stage_ ? stage_ : to.section().array->layout->storage),
+                      source = view(from.section().array->layout->storage);
+    for (const Piece& piece : pieces(target_steps(to, share, rank), from.steps(share.box, me), share.box))
+      chain.put(into.on(target).at(piece.to), piece.to_layout, source.at(piece.from), piece.from_layout);
   }
 
   // A gmove `in` or `out` too is done by the ranks that execute it, so these must be all that it concerns.
@@ -108,7 +137,7 @@ class Gmove {
   void check_all_execute(const Side& to) const {
     if (!to.section().array) return;
     for (const int rank : ranks_of(xacc_on_nodes(to.section().array->layout->on->nodes, nullptr, nullptr)))
-      if (volume(to.owned_by(rank)) > 0 &&
+      if (!to.owned_by(rank).empty() &&
           std::find(group_.ranks.begin(), group_.ranks.end(), rank) == group_.ranks.end())
         refuse_absent(to);
   }
@@ -123,8 +152,7 @@ class Gmove {
 
   Group& group_;
   bool staged_;
-  Box mine_;
-  std::vector<Box> own_;  // what this rank gets from itself
+  std::vector<Share> own_;  // what this rank gets from itself
   Storage* stage_ = nullptr;
   std::optional<Chain> chain_;
 };
@@ -137,23 +165,39 @@ std::string key_of(const Side& to, const Side& from) {
   return to.describe() + "=" + from.describe() + "@" + storage(to) + "," + storage(from);
 }
 
+// A single element for all of a section: each rank gets it, and has it over and over.
+void move_one(const Side& to, const Side& from) {
+  std::vector<std::byte> value(from.section().element_bytes);
+  xacc_section one{};
+  one.memory = value.data();
+  one.element_bytes = value.size();
+  move(Side(one), from);
+  const int me = Runtime::get().world().rank();
+  for (const Box& box : to.owned_by(me))
+    copy(memory_of(to), to.steps(box, me), value.data(), {0, std::vector<std::int64_t>(box.size())}, box,
+         value.size());
+}
+
 }  // namespace
+
+void move(const Side& to, const Side& from) {
+  if (to.section().element_bytes != from.section().element_bytes)
+    refuse("gmove: elements of " + std::to_string(to.section().element_bytes) + " and " +
+           std::to_string(from.section().element_bytes) + " bytes, which are not converted");
+  if (from.counts().empty() && !to.counts().empty()) return move_one(to, from);
+  if (to.counts() != from.counts())
+    refuse("gmove: the sides differ: " + to.shape() + " = " + from.shape());
+  Runtime& runtime = Runtime::get();
+  runtime.meet(runtime.executing_ranks());
+  auto& slot = runtime.moves[key_of(to, from)];
+  if (!slot) slot = std::make_shared<Gmove>(to, from, runtime.executing());
+  std::static_pointer_cast<Gmove>(slot)->run(to, from);
+}
+
 }  // namespace tca::xacc
 
 using namespace tca::xacc;
 
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int, const xacc_place* at) {
-  guarded(at, [&] {
-    const Side left(*to), right(*from);
-    if (to->element_bytes != from->element_bytes)
-      refuse("gmove: elements of " + std::to_string(to->element_bytes) + " and " +
-             std::to_string(from->element_bytes) + " bytes, which are not converted");
-    if (left.counts() != right.counts())
-      refuse("gmove: the sides differ: " + left.shape() + " = " + right.shape());
-    Runtime& runtime = Runtime::get();
-    runtime.meet(runtime.executing_ranks());
-    auto& slot = runtime.moves[key_of(left, right)];
-    if (!slot) slot = std::make_shared<Gmove>(left, right, runtime.executing());
-    std::static_pointer_cast<Gmove>(slot)->run(left, right);
-  });
+  guarded(at, [&] { move(Side(*to), Side(*from)); });
 }

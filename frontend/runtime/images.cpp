@@ -112,7 +112,7 @@ void Images::fetch(const Side& from, std::int64_t image, std::byte* into) {
             {},
             {}};
   while (&coarrays_[static_cast<std::size_t>(r.coarray)] != &coarray) ++r.coarray;
-  for (std::size_t d = 0; d < box.size(); ++d) r.count[d] = box[d].size(), r.pitch[d] = steps.pitch[d];
+  for (std::size_t d = 0; d < box.size(); ++d) r.count[d] = box[d].count, r.pitch[d] = steps.pitch[d];
   ask(rank, r, all);
   std::memcpy(into, answer_->data(), all);
 }
@@ -240,7 +240,7 @@ void Images::answer_get(int source, const Request& r) {
   Box box;
   Steps steps{r.first, {}};
   for (std::size_t d = 0; d < static_cast<std::size_t>(r.loops); ++d) {
-    box.push_back({0, r.count[d]});
+    box.push_back({0, 1, r.count[d]});
     steps.pitch.push_back(r.pitch[d]);
   }
   const auto bytes = static_cast<std::size_t>(r.element_bytes);

@@ -1,5 +1,6 @@
 // Nodes, and which of them a directive means.
 #include <algorithm>
+#include <cstdlib>
 
 #include "runtime/runtime.hpp"
 
@@ -28,20 +29,35 @@ void find_self(xacc_nodes& nodes) {
   for (int d = 0; d < nodes.dims; ++d) nodes.at[d] = at ? (*at)[static_cast<std::size_t>(d)] : 0;
 }
 
+// The size that the environment gives to a dimension, counted from the last one of C.
+std::int64_t size_in_environment(const char* name, int dim) {
+  const std::string variable = "XMP_NODE_SIZE" + std::to_string(dim);
+  const char* value = std::getenv(variable.c_str());
+  if (!value)
+    refuse("nodes " + std::string(name) + " have more than one size that is left open: set " + variable +
+           " in the environment");
+  return std::strtoll(value, nullptr, 10);
+}
+
+// Of sizes that are left open the first takes all ranks that the others leave.
 void make(xacc_nodes& nodes, const char* name, int dims, const std::int64_t* sizes) {
   const int ranks = Runtime::get().world().size();
+  nodes = {};
   nodes.name = name;
   nodes.dims = dims;
   std::int64_t known = 1;
   int open = -1;
   for (int d = 0; d < dims; ++d) {
-    if (sizes[d] == xacc_rest)
+    std::int64_t size = sizes[d];
+    if (size == xacc_rest && open < 0) {
       open = d;
-    else if (sizes[d] < 1)
-      refuse("nodes " + std::string(name) + ": a size of " + std::to_string(sizes[d]) + " is none");
-    else
-      known *= sizes[d];
-    nodes.size[d] = sizes[d] == xacc_rest ? 1 : static_cast<int>(sizes[d]);
+      size = 1;
+    } else if (size == xacc_rest) {
+      size = size_in_environment(name, dims - 1 - d);
+    }
+    if (size < 1) refuse("nodes " + std::string(name) + ": a size of " + std::to_string(size) + " is none");
+    known *= size;
+    nodes.size[d] = static_cast<int>(size);
   }
   if (open >= 0) nodes.size[open] = static_cast<int>(std::max<std::int64_t>(ranks / known, 1));
   finish(nodes, 0);
@@ -58,9 +74,26 @@ void make(xacc_nodes& nodes, const char* name, int dims, const std::int64_t* siz
 
 }  // namespace
 
+namespace {
+
+// Nodes that are a part by `*` are each rank's own row of others: a rank lies in its own where one that is as far along
+// lies in this rank's.
+std::optional<int> in_own_row(const xacc_nodes& nodes, int rank) {
+  if (!nodes.of) return rank;
+  const auto at = coordinates_in(*nodes.of, rank);
+  if (!at) return {};
+  for (int d = 0; d < nodes.of->dims; ++d)
+    if (nodes.of_star[d]) rank -= ((*at)[static_cast<std::size_t>(d)] - nodes.of_base[d]) * nodes.of->ranks[d];
+  return rank;
+}
+
+}  // namespace
+
 std::optional<std::vector<int>> coordinates_in(const xacc_nodes& nodes, int rank) {
+  const auto row = in_own_row(nodes, rank);
+  if (!row) return {};
   std::vector<int> at(static_cast<std::size_t>(nodes.dims));
-  int rest = rank - nodes.first;
+  int rest = *row - nodes.first;
   // Nodes that are a part of others have strides of their own, in any order.
   std::vector<int> order(at.size());
   for (int d = 0; d < nodes.dims; ++d) order[static_cast<std::size_t>(d)] = d;
@@ -201,8 +234,16 @@ void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_
                      const xacc_nodes* of, const int64_t* subscripts, const xacc_place* at) {
   guarded(at, [&] {
     const xacc_on on = on_nodes(*of, subscripts);
+    *nodes = {};
     nodes->name = name;
     nodes->dims = dims;
+    nodes->of = of;
+    for (int d = 0; d < of->dims; ++d) {
+      nodes->of_base[d] = static_cast<int>(on.base[d]);
+      nodes->of_count[d] = static_cast<int>(on.count[d]);
+      nodes->of_step[d] = static_cast<int>(on.step[d]);
+      nodes->of_star[d] = subscripts && subscripts[3 * d] == xacc_star;
+    }
     nodes->first = of->first;
     nodes->total = 1;
     if (const auto row = row_of(*of, subscripts); row && dims > 1) return lay_out(*nodes, *row, sizes, on);

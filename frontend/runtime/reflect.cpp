@@ -1,38 +1,40 @@
 // reflect: a halo, set up where an array of this shape first exchanges these widths from this memory.
+#include "runtime/reflect.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
 
-#include "runtime/runtime.hpp"
+#include "runtime/checks.hpp"
+#include "runtime/gmove.hpp"
+#ifndef _XCALABLEMP
+#define _XCALABLEMP 201701
+#endif
+#include "tca/xacc/xmp.h"
 
 namespace tca::xacc {
-namespace {
 
-struct Widths {
-  std::vector<GhostWidth> exchange;
-  std::vector<bool> periodic;
-};
-
-// What is exchanged along each dimension: no more than its shadow, and nothing along those that are whole.
 Widths widths_of(const xacc_layout& layout, const std::int64_t* widths) {
   Widths result;
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
     const xacc_dimension& dim = layout.dims[d];
     GhostWidth width{dim.align.shadow_low, dim.align.shadow_high};
-    const bool periodic = widths && widths[3 * d + 2];
-    if (widths) {
+    const bool periodic = widths && widths[3 * d + 2] && !layout.full(d);
+    if (widths && !layout.full(d)) {
       width = {widths[3 * d], widths[3 * d + 1]};
       if (width.low > dim.align.shadow_low || width.high > dim.align.shadow_high)
         refuse(layout.name + ": a width of " + std::to_string(width.low) + ":" + std::to_string(width.high) +
                " along dimension " + std::to_string(d) + " is more than the shadow, " +
                std::to_string(dim.align.shadow_low) + ":" + std::to_string(dim.align.shadow_high));
     }
-    if (dim.node_dim < 0 && !periodic) width = {0, 0};
+    if ((dim.node_dim < 0 && !periodic) || layout.full(d)) width = {0, 0};
     result.exchange.push_back(width);
     result.periodic.push_back(periodic);
   }
   return result;
 }
+
+namespace {
 
 // Ranks in the order of the array's dimensions, and behind them the node dimensions on which it is
 // replicated.
@@ -66,13 +68,16 @@ Arrangement arrange(const xacc_layout& layout) {
   return a;
 }
 
-// An array's memory as its nodes have it, to be kept until the exchange is committed.
-raw::Window window_in(const Group& group, const Storage& storage) {
-  return group.world == storage.group->world ? storage.window : group.world->view(storage.window);
+// An array's memory as its nodes have it, on the host or on the device; to be kept until the exchange is
+// committed.
+raw::Window window_in(const Group& group, const Storage& storage, bool device = false) {
+  const raw::Window& window = device ? storage.on_device() : storage.window;
+  return group.world == storage.group->world ? window : group.world->view(window);
 }
 
-std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, bool orthogonal,
+std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths, int flags,
                                 const xacc_place& at) {
+  const bool orthogonal = flags & XACC_ORTHOGONAL;
   const Arrangement arrangement = arrange(layout);
   if (arrangement.shape.size() > Grid::max_dims)
     refuse(layout.name + " has more than seven dimensions with those on which it is replicated");
@@ -86,7 +91,7 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
     // Ghosts of dimensions that are not exchanged go along, so that one dimension after the other makes the
     // corners as well.
     const auto& [low, high] = widths.exchange[d];
-    const bool along = !orthogonal && low == 0 && high == 0;
+    const bool along = layout.full(d) || (!orthogonal && low == 0 && high == 0);
     const int* at_node = layout.on->nodes->at;
     interior.push_back(along ? layout.extent(d, at_node) : layout.owned(d, at_node).size());
     options.width.push_back(
@@ -101,7 +106,7 @@ std::unique_ptr<Halo> make_halo(const xacc_layout& layout, const Widths& widths,
   }
   const Grid grid(static_cast<int>(arrangement.ranks.size()), arrangement.shape, periodic);
   auto halo = std::make_unique<Halo>(*group.world, layout.name, grid, interior, options);
-  const raw::Window window = window_in(group, *layout.storage);
+  const raw::Window window = window_in(group, *layout.storage, flags & XACC_DEVICE);
   halo->add(window);
   halo->commit();
   Runtime& runtime = Runtime::get();
@@ -117,31 +122,33 @@ bool exchanges_nothing(const Widths& widths) {
 }
 
 // Null where there is nothing to exchange.
-Halo* halo_of(xacc_array& a, const std::int64_t* given, bool orthogonal, const xacc_place& at) {
-  if (!a.layout) refuse("the array has no memory yet");
-  const xacc_layout& layout = *a.layout;
+Halo* halo_of(const xacc_layout& layout, const Widths& widths, int flags, const xacc_place& at) {
   if (!layout.on->nodes->inside) return nullptr;
-  const Widths widths = widths_of(layout, given);
   if (exchanges_nothing(widths)) return nullptr;
   Runtime::get().meet(ranks_of(xacc_on_nodes(layout.on->nodes, nullptr, &at)));
   if (!layout.storage)
     refuse(layout.name +
            " is memory that no directive has made, which other ranks cannot reach: align the array where it "
            "is declared");
-  std::string key = layout.describe() + (orthogonal ? "o" : "c");
+  std::string key = layout.describe() + "/" + std::to_string(flags);
   for (std::size_t d = 0; d < widths.exchange.size(); ++d)
     key += "/" + std::to_string(widths.exchange[d].low) + ":" + std::to_string(widths.exchange[d].high) +
            (widths.periodic[d] ? "p" : "");
   auto& slot = layout.storage->halos[key];
-  if (!slot) slot = make_halo(layout, widths, orthogonal, at);
+  if (!slot) slot = make_halo(layout, widths, flags, at);
   return slot.get();
+}
+
+const xacc_layout& layout_of(const xacc_array& a) {
+  if (!a.layout) refuse("the array has no memory yet");
+  return *a.layout;
 }
 
 // What goes back along the halo. Corners stay out: an element's ghosts are those beside it.
 Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_place& at) {
-  const Halo* halo = halo_of(a, widths, true, at);
+  const xacc_layout& layout = layout_of(a);
+  const Halo* halo = halo_of(layout, widths_of(layout, widths), XACC_ORTHOGONAL, at);
   if (!halo) return nullptr;
-  const xacc_layout& layout = *a.layout;
   std::ostringstream key;
   key << halo << "," << type;
   auto& slot = layout.storage->folds[key.str()];
@@ -154,26 +161,68 @@ Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_pl
   return slot.get();
 }
 
+bool has_full_shadow(const xacc_layout& layout) {
+  for (std::size_t d = 0; d < layout.dims.size(); ++d)
+    if (layout.full(d)) return true;
+  return false;
+}
+
+// Everybody gets what the others own along dimensions with a full shadow.
+void fill_full_shadows(xacc_array& a) {
+  if (!a.layout || !has_full_shadow(*a.layout)) return;
+  const xacc_section all = all_of(a);
+  move(Side(all, Loops::all, true), Side(all, Loops::all));
+}
+
+// On GPUs between what their queues have: that of the number, or the one that the host waits for.
 template <class Exchange>
-void exchange(Exchange* step, std::int64_t async) {
-  if (!step) return;
+bool exchange_in_queue(Exchange* step, std::int64_t async) {
+  Device& device = Runtime::get().device();
+  const std::int64_t queue = async < 0 ? XACC_SYNC : async;
+  if (!device.stream(queue)) return false;
+  step->run(device.stream(queue));
+  if (async < 0) device.wait(queue);
+  const auto over = [&device, queue] { return device.test(queue); };
+  if (async >= 0) Runtime::get().pending.emplace(async, Pending{over, [&device, queue] { device.wait(queue); }});
+  return true;
+}
+
+template <class Exchange>
+void exchange(Exchange* step, int flags, std::int64_t async) {
+  if (!step || (flags & XACC_DEVICE && exchange_in_queue(step, async))) return;
   if (async < 0) return step->run();
   step->start();
-  Runtime::get().pending.emplace(async, [step] { step->wait(); });
+  Runtime::get().pending.emplace(async, Pending{[step] { return step->test(); }, [step] { step->wait(); }});
+}
+
+void reflect(xacc_array& a, const std::int64_t* given, int flags, std::int64_t async, const xacc_place& at) {
+  const xacc_layout& layout = layout_of(a);
+  const Widths widths = widths_of(layout, given);
+  Checks* const checks = Runtime::get().checks();
+  if (checks) checks->compare(layout, at);
+  fill_full_shadows(a);
+  if (flags & XACC_DEVICE && layout.storage) Runtime::get().present().require(layout.name.c_str(), a.base);
+  exchange(halo_of(layout, widths, flags, at), flags, async);
+  if (checks) checks->brought(a, widths, flags & XACC_ORTHOGONAL, flags & XACC_DEVICE, at);
 }
 
 }  // namespace
+
+void exchange_ghosts(const xacc_layout& layout, const Widths& widths, const xacc_place& at) {
+  if (Halo* halo = halo_of(layout, widths, 0, at)) halo->run();
+}
+
 }  // namespace tca::xacc
 
 using namespace tca::xacc;
 
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at) {
-  guarded(at, [&] { exchange(halo_of(*a, widths, flags & XACC_ORTHOGONAL, *at), async); });
+  guarded(at, [&] { reflect(*a, widths, flags, async, *at); });
 }
 
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at) {
   guarded(at, [&] {
-    halo_of(*a, widths, flags & XACC_ORTHOGONAL, *at);
+    halo_of(layout_of(*a), widths_of(layout_of(*a), widths), flags, *at);
     a->layout->reflect_widths.reset();
     if (widths) a->layout->reflect_widths.emplace(widths, widths + 3 * a->layout->dims.size());
     a->layout->orthogonal = flags & XACC_ORTHOGONAL;
@@ -181,24 +230,40 @@ void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xa
   });
 }
 
-void xacc_reflect_do(xacc_array* a, int, int64_t async, const xacc_place* at) {
+void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at) {
   guarded(at, [&] {
     if (!a->layout || !a->layout->initialised)
       refuse("reflect_init has not been executed for this array: put it in front of the first reflect_do");
     const auto& widths = a->layout->reflect_widths;
-    exchange(halo_of(*a, widths ? widths->data() : nullptr, a->layout->orthogonal, *at), async);
+    reflect(*a, widths ? widths->data() : nullptr, (flags & XACC_DEVICE) | (a->layout->orthogonal ? XACC_ORTHOGONAL : 0),
+            async, *at);
   });
 }
 
 void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at) {
-  guarded(at, [&] { exchange(fold_of(*a, widths, type, *at), async); });
+  guarded(at, [&] {
+    if (a->layout && has_full_shadow(*a->layout))
+      refuse(a->layout->name + " has a full shadow, which is not added up: use a reduction of an array that is not "
+             "distributed");
+    exchange(fold_of(*a, widths, type, *at), 0, async);
+  });
+}
+
+int xmp_test_async(int id) {
+  bool done = true;
+  const xacc_place at{"", 0, "xmp_test_async"};
+  guarded(&at, [&] {
+    const auto [first, last] = Runtime::get().pending.equal_range(id);
+    for (auto one = first; one != last; ++one) done = one->second.test() && done;
+  });
+  return done;
 }
 
 void xacc_wait_async(int64_t id, const xacc_place* at) {
   guarded(at, [&] {
     auto& pending = Runtime::get().pending;
     const auto [first, last] = pending.equal_range(id);
-    for (auto one = first; one != last; ++one) one->second();
+    for (auto one = first; one != last; ++one) one->second.wait();
     pending.erase(first, last);
   });
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/checks.hpp"
 #include "runtime/images.hpp"
 
 namespace tca::xacc {
@@ -84,12 +85,13 @@ void Runtime::start() {
   if (uses_gpu())
     instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
   else
-    instance() = std::make_unique<Runtime>(World::init(), make_host_device());
+    instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
     guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
     instance().reset();
   });
   for (const auto set_up : set_ups()) set_up();
+  instance()->setting_up_ = false;
 }
 
 Runtime::Runtime(World world, std::unique_ptr<Device> device)
@@ -97,6 +99,7 @@ Runtime::Runtime(World world, std::unique_ptr<Device> device)
   std::vector<int> all(static_cast<std::size_t>(world_.size()));
   std::iota(all.begin(), all.end(), 0);
   stack_.push_back(std::move(all));
+  if (is_checked_) checks_ = std::make_unique<Checks>();
 }
 
 Runtime::~Runtime() = default;
@@ -159,6 +162,15 @@ using tca::xacc::Runtime;
 
 void xacc_start(void) {
   guarded(nullptr, [] { Runtime::start(); });
+}
+
+void xacc_checked(void) { Runtime::check(); }
+
+void xacc_end_of_main(const int*) {
+  static const xacc_place end{"", 0, "the end of main"};
+  guarded(&end, [] {
+    if (auto* checks = Runtime::get().checks()) checks->compare_all(end);
+  });
 }
 
 void xacc_explain(void) { Runtime::get().explain = true; }

@@ -18,6 +18,8 @@
 
 namespace tca::xacc {
 
+class Checks;
+class Ghosts;
 class Images;
 
 // Ranks that do something together, by their numbers in the world.
@@ -40,18 +42,23 @@ struct Storage {
   std::optional<raw::Window> device = {};  // the same elements there; none where it is the host's memory
   std::map<std::string, std::unique_ptr<Halo>> halos = {};
   std::map<std::string, std::unique_ptr<Fold>> folds = {};
+  std::shared_ptr<Ghosts> ghosts = {};  // of -fcheck
 
   const raw::Window& on_device() const { return device ? *device : window; }
 };
 
 // Something that wait_async finishes.
-using Pending = std::function<void()>;
+struct Pending {
+  std::function<bool()> test;
+  std::function<void()> wait;
+};
 
 class Runtime {
  public:
   static Runtime& get();  // throws Error where nothing was started
   static bool started();
   static void start();
+  static void check() { is_checked_ = true; }  // in front of start
 
   Runtime(World world, std::unique_ptr<Device> device);
   ~Runtime();
@@ -59,6 +66,9 @@ class Runtime {
   World& world() { return world_; }
   Device& device() { return *device_; }
   Present& present() { return present_; }
+  Checks* checks() { return checks_.get(); }  // null without -fcheck
+  bool in_task() const { return stack_.size() > 1; }
+  bool is_setting_up() const { return setting_up_; }  // whether what stands outside of functions is made
   // The ranks that execute, and a task's while it lasts.
   Group& executing();
   const std::vector<int>& executing_ranks() const { return stack_.back(); }
@@ -85,6 +95,9 @@ class Runtime {
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<std::vector<int>> stack_;
   std::unique_ptr<Images> images_;
+  std::unique_ptr<Checks> checks_;
+  bool setting_up_ = true;
+  static inline bool is_checked_ = false;
 
  public:
   std::multimap<std::int64_t, Pending> pending;
@@ -130,14 +143,22 @@ struct xacc_layout {
   const xacc_template* on;
   std::vector<xacc_dimension> dims;
   xacc_storage kind;
+  int type;  // a xacc_type
   tca::xacc::Storage* storage = nullptr;
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
   bool orthogonal = false;
 
-  // What the node at these coordinates owns of dimension d, and the extent of its memory.
+  // What the node at these coordinates owns of dimension d, the extent of its memory, and the index that comes first
+  // there; of cyclic dimensions in slots, of which all nodes have as many.
   tca::xacc::Span owned(std::size_t d, const int* at) const;
   std::int64_t extent(std::size_t d, const int* at) const;
+  std::int64_t first(std::size_t d, const int* at) const;
+  // Where in its memory an index is that it has.
+  std::int64_t position(std::size_t d, std::int64_t index, const int* at) const;
+  bool cyclic(std::size_t d) const;
+  bool full(std::size_t d) const;     // with a shadow that is all that others own
+  bool slotted(std::size_t d) const;  // cyclic, with what is owned alone in memory
   // The same on every rank: all that decides where elements are.
   std::string describe() const;
 };

@@ -1,31 +1,54 @@
 #include "runtime/section.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 
 namespace tca::xacc {
+namespace {
 
-std::int64_t volume(const Box& box) {
-  std::int64_t all = 1;
-  for (const Span& span : box) all *= span.size();
-  return all;
+// The least t for which `from` + t * `step` is `wanted`, modulo `modulus`; -1 if there is none.
+std::int64_t first_at(std::int64_t from, std::int64_t step, std::int64_t wanted, std::int64_t modulus) {
+  const std::int64_t rounds = modulus / std::gcd(step, modulus);
+  for (std::int64_t t = 0; t < rounds; ++t)
+    if ((from + t * step - wanted) % modulus == 0) return t;
+  return -1;
 }
 
-Box intersection(const Box& a, const Box& b) {
-  Box both;
-  for (std::size_t d = 0; d < a.size(); ++d)
-    both.push_back({std::max(a[d].begin, b[d].begin), std::min(a[d].end, b[d].end)});
-  return both;
+// The steps below `count` at which `from`, `from` + `step`, ... lies in [begin, end).
+Progression between(std::int64_t from, std::int64_t step, std::int64_t count, std::int64_t begin,
+                    std::int64_t end) {
+  const auto reaches = [&](std::int64_t index) {
+    return index <= from ? 0 : std::min(count, (index - from + step - 1) / step);
+  };
+  return {reaches(begin), 1, reaches(end) - reaches(begin)};
 }
 
-Side::Side(const xacc_section& section) : section_(&section) {
+// The same of blocks of `width` from `begin` on that lie `stride` apart. Either each block is a progression, or
+// what lies at the same place in each: the fewer.
+std::vector<Progression> between_blocks(std::int64_t from, std::int64_t step, std::int64_t count,
+                                        std::int64_t begin, std::int64_t width, std::int64_t stride) {
+  std::vector<Progression> found;
+  const std::int64_t last = from + (count - 1) * step;
+  if (last / stride - from / stride < width) {
+    for (std::int64_t block = from / stride * stride + begin; block <= last; block += stride)
+      if (const Progression p = between(from, step, count, block, block + width); p.count > 0)
+        found.push_back(p);
+    return found;
+  }
+  const std::int64_t distance = stride / std::gcd(step, stride);
+  for (std::int64_t i = begin; i < begin + width; ++i)
+    if (const std::int64_t first = first_at(from, step, i, stride); first >= 0 && first < count)
+      found.push_back({first, distance, (count - 1 - first) / distance + 1});
+  return found;
+}
+
+}  // namespace
+
+Side::Side(const xacc_section& section, Loops loops, bool with_shadow)
+    : section_(&section), kind_(loops), with_shadow_(with_shadow) {
   for (int i = 0; i < section.dims; ++i) {
-    const xacc_layout* layout = section.array ? section.array->layout : nullptr;
-    if (layout && layout->dims[static_cast<std::size_t>(i)].node_dim >= 0 &&
-        layout->on->dim[layout->dims[static_cast<std::size_t>(i)].align.template_dim].format == XACC_CYCLIC)
-      refuse(layout->name + " is cyclic, which gmove does not move yet");
     const auto d = static_cast<std::size_t>(i);
-    const std::int64_t size = section.array ? section.array->layout->dims[d].size : section.extent[i];
+    const std::int64_t size = layout() ? layout()->dims[d].size : section.extent[i];
     const std::int64_t step = section.step[i], base = section.base[i] == xacc_rest ? 0 : section.base[i];
     if (step < 1) refuse("a step of " + std::to_string(step) + " is none");
     const std::int64_t count =
@@ -36,107 +59,116 @@ Side::Side(const xacc_section& section) : section_(&section) {
              " lies outside of dimension " + std::to_string(i) + ", which has " + std::to_string(size) +
              " elements");
     base_.push_back(base), count_.push_back(count), step_.push_back(step);
-    if (count == 1) continue;
-    loops_.push_back(d);
-    counts_.push_back(count);
+    if (count != 1 || loops != Loops::several) loops_.push_back(d);
   }
+  if (transposed()) std::reverse(loops_.begin(), loops_.end());
+  for (const std::size_t d : loops_) counts_.push_back(count_[d]);
 }
 
-Span Side::owned(std::size_t d, const int* at) const {
-  return section_->array ? section_->array->layout->owned(d, at) : Span{0, section_->extent[d]};
+std::vector<int> Side::coordinates(int rank) const {
+  if (layout())
+    if (auto at = coordinates_in(*layout()->on->nodes, rank)) return *at;
+  return std::vector<int>(XACC_DIMS);
 }
 
-std::int64_t Side::extent(std::size_t d, const int* at) const {
-  return section_->array ? section_->array->layout->extent(d, at) : section_->extent[d];
+std::optional<std::vector<int>> Side::part(int rank) const {
+  if (!layout()) return std::vector<int>{};
+  const auto at = coordinates_in(*layout()->on->nodes, rank);
+  if (!at) return std::nullopt;
+  std::vector<int> part;
+  for (const xacc_dimension& dim : layout()->dims)
+    if (dim.node_dim >= 0) part.push_back((*at)[static_cast<std::size_t>(dim.node_dim)]);
+  return part;
 }
 
-Box Side::owned_by(int rank) const {
-  const Box none(std::max<std::size_t>(loops_.size(), 1), Span{0, 0});
-  std::vector<int> at(XACC_DIMS);
-  if (section_->array) {
-    const auto found = coordinates_in(*section_->array->layout->on->nodes, rank);
-    if (!found) return none;
-    at = *found;
+std::vector<Progression> Side::owned(std::size_t d, const std::vector<int>& at) const {
+  const bool whole = !layout() || (with_shadow_ && layout()->full(d));
+  if (!whole && layout()->cyclic(d)) {
+    const xacc_dimension& dim = layout()->dims[d];
+    const xacc_split& split = layout()->on->dim[dim.align.template_dim];
+    return between_blocks(base_[d] + dim.align.offset - split.low, step_[d], count_[d],
+                          at[static_cast<std::size_t>(dim.node_dim)] * split.width, split.width,
+                          split.stride);
   }
-  Box box;
-  for (std::size_t d = 0; d < base_.size(); ++d) {
-    const Span own = owned(d, at.data());
-    const auto first_step = [&](std::int64_t index) {
-      return index <= base_[d] ? 0 : (index - base_[d] + step_[d] - 1) / step_[d];
-    };
-    const Span steps{first_step(own.begin), std::min(count_[d], first_step(own.end))};
-    if (own.size() == 0 || steps.size() == 0) return none;
-    if (count_[d] != 1) box.push_back(steps);
+  const Span own = whole ? Span{0, extent(d, at)} : layout()->owned(d, at.data());
+  const Progression steps = between(base_[d], step_[d], count_[d], own.begin, own.end);
+  return own.size() > 0 && steps.count > 0 ? std::vector{steps} : std::vector<Progression>{};
+}
+
+std::int64_t Side::position(std::size_t d, std::int64_t index, const std::vector<int>& at) const {
+  return layout() ? layout()->position(d, index, at.data()) : index;
+}
+
+std::int64_t Side::extent(std::size_t d, const std::vector<int>& at) const {
+  return layout() ? layout()->extent(d, at.data()) : section_->extent[d];
+}
+
+std::vector<Box> Side::owned_by(int rank) const {
+  if (!part(rank)) return {};
+  const std::vector<int> at = coordinates(rank);
+  for (std::size_t d = 0; d < base_.size(); ++d)
+    if (owned(d, at).empty()) return {};
+  std::vector<Box> boxes{{}};
+  for (const std::size_t d : loops_) {
+    std::vector<Box> longer;
+    for (const Progression& steps : owned(d, at))
+      for (Box box : boxes) {
+        box.push_back(steps);
+        longer.push_back(std::move(box));
+      }
+    boxes = std::move(longer);
   }
-  if (box.empty()) box.push_back({0, 1});  // a single element is one step
-  return box;
+  return boxes;
 }
 
 Steps Side::steps(const Box& box, int rank) const {
-  std::vector<int> at(XACC_DIMS);
-  if (section_->array)
-    if (const auto found = coordinates_in(*section_->array->layout->on->nodes, rank)) at = *found;
+  const std::vector<int> at = coordinates(rank);
   Steps steps{0, std::vector<std::int64_t>(loops_.size())};
   std::int64_t pitch = 1;
-  std::size_t loop = loops_.size();
   for (std::size_t d = base_.size(); d-- > 0;) {
-    const std::int64_t shadow = section_->array ? section_->array->layout->dims[d].align.shadow_low : 0;
+    const auto loop = static_cast<std::size_t>(std::find(loops_.begin(), loops_.end(), d) - loops_.begin());
     std::int64_t index = base_[d];
-    if (count_[d] != 1) {
-      --loop;
-      index += box[loop].begin * step_[d];
-      steps.pitch[loop] = step_[d] * pitch;
+    if (loop < loops_.size()) {
+      index += box[loop].first * step_[d];
+      const std::int64_t next = index + box[loop].distance * step_[d];
+      if (box[loop].count > 1)
+        steps.pitch[loop] = (position(d, next, at) - position(d, index, at)) * pitch;
     }
-    steps.first += (index - owned(d, at.data()).begin + shadow) * pitch;
-    pitch *= extent(d, at.data());
+    steps.first += position(d, index, at) * pitch;
+    pitch *= extent(d, at);
   }
-  if (steps.pitch.empty()) steps.pitch.push_back(1);
   return steps;
 }
 
 std::string Side::describe() const {
-  std::string text = section_->array ? section_->array->layout->describe() : "local";
+  std::string text = layout() ? layout()->describe() : "local";
   for (std::size_t d = 0; d < base_.size(); ++d)
     text += "|" + std::to_string(base_[d]) + ":" + std::to_string(count_[d]) + ":" + std::to_string(step_[d]);
-  return text;
+  return text + "'" + std::to_string(static_cast<int>(kind_)) + (with_shadow_ ? "*" : "");
 }
 
 std::string Side::shape() const {
-  std::string text = section_->array ? section_->array->layout->name : "what every rank has by itself";
+  std::string text = layout() ? layout()->name : "what every rank has by itself";
   for (const std::int64_t count : counts_) text += "[" + std::to_string(count) + "]";
   return counts_.empty() ? text + ", one element" : text;
 }
 
-void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
-          std::size_t element_bytes) {
-  if (volume(box) == 0) return;
-  std::vector<std::int64_t> step(box.size());
-  for (;;) {
-    std::int64_t t = to_steps.first, f = from_steps.first;
-    for (std::size_t d = 0; d < box.size(); ++d)
-      t += step[d] * to_steps.pitch[d], f += step[d] * from_steps.pitch[d];
-    std::memcpy(static_cast<char*>(to) + t * static_cast<std::int64_t>(element_bytes),
-                static_cast<const char*>(from) + f * static_cast<std::int64_t>(element_bytes), element_bytes);
-    std::size_t d = box.size();
-    while (d > 0 && ++step[d - 1] == box[d - 1].size()) step[--d] = 0;
-    if (d == 0) return;
+xacc_section all_of(xacc_array& a) {
+  if (!a.layout) refuse("the array has no memory yet");
+  xacc_section section{};
+  section.array = &a;
+  section.element_bytes = a.layout->element_bytes;
+  section.dims = static_cast<int>(a.layout->dims.size());
+  for (int d = 0; d < section.dims; ++d) {
+    section.base[d] = section.count[d] = xacc_rest;
+    section.step[d] = 1;
   }
-}
-
-Steps dense(const Box& box) {
-  Steps steps{0, std::vector<std::int64_t>(box.size())};
-  std::int64_t pitch = 1;
-  for (std::size_t d = box.size(); d-- > 0;) {
-    steps.pitch[d] = pitch;
-    pitch *= box[d].size();
-  }
-  return steps;
+  return section;
 }
 
 Box whole(const Side& side) {
   Box box;
-  for (const std::int64_t count : side.counts()) box.push_back({0, count});
-  if (box.empty()) box.push_back({0, 1});
+  for (const std::int64_t count : side.counts()) box.push_back({0, 1, count});
   return box;
 }
 
@@ -157,30 +189,6 @@ std::vector<std::byte> gather(const Side& from, int me) {
   std::vector<std::byte> values(static_cast<std::size_t>(volume(box)) * from.section().element_bytes);
   copy(values.data(), dense(box), memory_of(from), from.steps(box, me), box, from.section().element_bytes);
   return values;
-}
-
-std::vector<Piece> pieces(const Steps& to, const Steps& from, const Box& box) {
-  std::size_t inner = box.size();
-  std::int64_t run = 1;
-  if (inner > 0 && to.pitch[inner - 1] == 1 && from.pitch[inner - 1] == 1) run = box[--inner].size();
-  std::vector<Layout::Loop> to_loops, from_loops;
-  for (; inner > 0 && to_loops.size() < Layout::max_loops; --inner) {
-    if (box[inner - 1].size() == 1) continue;
-    to_loops.push_back({box[inner - 1].size(), to.pitch[inner - 1]});
-    from_loops.push_back({box[inner - 1].size(), from.pitch[inner - 1]});
-  }
-  // The loops that are left, one piece for each of their steps.
-  std::vector<Piece> all{{to.first, from.first, nested(run, to_loops), nested(run, from_loops)}};
-  for (; inner > 0; --inner) {
-    const std::vector<Piece> before = all;
-    for (std::int64_t i = 1; i < box[inner - 1].size(); ++i)
-      for (Piece piece : before) {
-        piece.to += i * to.pitch[inner - 1];
-        piece.from += i * from.pitch[inner - 1];
-        all.push_back(piece);
-      }
-  }
-  return all;
 }
 
 }  // namespace tca::xacc

@@ -1,69 +1,59 @@
-// Both sides of a gmove, in numbers that they have in common: the loops of the assignment.
+// A side of an assignment of sections: which of its steps each rank has, and where.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "runtime/runtime.hpp"
+#include "runtime/steps.hpp"
 
 namespace tca::xacc {
 
-// Steps [begin, end) of each loop.
-using Box = std::vector<Span>;
-
-std::int64_t volume(const Box& box);
-Box intersection(const Box& a, const Box& b);
-
-// Where the steps of a box are in memory, in elements from some beginning.
-struct Steps {
-  std::int64_t first;
-  std::vector<std::int64_t> pitch;  // from one step of each loop to the next
-};
+// Which dimensions of a section are loops: those of an assignment that have several elements, or all of them, also
+// in reverse, as a transposed array has them.
+enum class Loops { several, all, reversed };
 
 class Side {
  public:
-  // Throws Error for a section outside of its array.
-  explicit Side(const xacc_section& section);
+  // Throws Error for a section outside of its array. With its shadow, what a rank has includes that of others where
+  // shadows are full.
+  explicit Side(const xacc_section& section, Loops loops = Loops::several, bool with_shadow = false);
 
   const xacc_section& section() const { return *section_; }
   const std::vector<std::int64_t>& counts() const { return counts_; }  // of each loop
-  // The steps whose elements a rank has; empty where it has none.
-  Box owned_by(int rank) const;
-  // Where a rank has the steps from `box` on, in elements from its part's first.
+  bool transposed() const { return kind_ == Loops::reversed; }
+  // Which part of the array a rank has, by coordinates; ranks with the same part are copies of each other. None
+  // where it has none.
+  std::optional<std::vector<int>> part(int rank) const;
+  // The steps whose elements a rank has.
+  std::vector<Box> owned_by(int rank) const;
+  // Where a rank has the steps of a box, which is part of one that it owns, in elements from its part's first.
   Steps steps(const Box& box, int rank) const;
   // The same on every rank.
   std::string describe() const;
   std::string shape() const;
 
  private:
-  // What a rank has of dimension d, and the extent of its memory.
-  Span owned(std::size_t d, const int* at) const;
-  std::int64_t extent(std::size_t d, const int* at) const;
+  std::vector<int> coordinates(int rank) const;
+  const xacc_layout* layout() const { return section_->array ? section_->array->layout : nullptr; }
+  // Of dimension d: the steps that a rank has, where it has an index, and the extent of its memory.
+  std::vector<Progression> owned(std::size_t d, const std::vector<int>& at) const;
+  std::int64_t position(std::size_t d, std::int64_t index, const std::vector<int>& at) const;
+  std::int64_t extent(std::size_t d, const std::vector<int>& at) const;
 
   const xacc_section* section_;
+  Loops kind_;
+  bool with_shadow_;
   std::vector<std::int64_t> base_, count_, step_;  // of each dimension
   std::vector<std::size_t> loops_;                 // the dimensions that are loops
   std::vector<std::int64_t> counts_;
 };
 
-// Copies a box between two places of this rank's memory.
-void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
-          std::size_t element_bytes);
-
-// All steps of a side, and where those of a box are that lies row by row.
+// A section that is all of an array.
+xacc_section all_of(xacc_array& a);
+// All steps of a side.
 Box whole(const Side& side);
-Steps dense(const Box& box);
 // Where this rank has a side, from its first element on.
 std::byte* memory_of(const Side& side);
 // A side's elements, one behind the other; and the other way round, or its only one (`one`) over and over.
 std::vector<std::byte> gather(const Side& from, int me);
 void spread(std::byte* into, const Side& to, const std::byte* values, bool one, int me);
-
-// The layouts of a box on both sides of a put; several where it has more loops than a layout.
-struct Piece {
-  std::int64_t to, from;  // the first element
-  Layout to_layout, from_layout;
-};
-std::vector<Piece> pieces(const Steps& to, const Steps& from, const Box& box);
 
 }  // namespace tca::xacc

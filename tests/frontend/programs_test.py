@@ -2,6 +2,7 @@
 
 Standard library only. XMPCC names the front end, TCA the command line, EXAMPLES the folder of examples/xacc."""
 
+import json
 import os
 import re
 import subprocess
@@ -55,6 +56,34 @@ class Examples(Programs):
         self.assertIn("after 50 steps", expected)
         for ranks in (1, 2, 3, 4):
             self.assertEqual(self.run_ranks(program, ranks, "50").stdout, expected)
+
+
+    def example(self, name, *options):
+        with open(os.path.join(EXAMPLES, name)) as file:
+            return self.build(file.read(), *options)
+
+    def test_himeno_has_the_cells_of_the_application(self):
+        program = self.example("himeno.c", "-DMI=32", "-DMJ=32", "-DMK=64")
+        record = self.path("himeno.json")
+        subprocess.run([TCA, "himeno", "--ranks", "2", "--size", "XS", "--iterations", "10", "--json", record], check=True, capture_output=True, timeout=60)
+        with open(record) as file:
+            expected = json.loads(file.readline())
+        for ranks in (1, 2, 3):
+            said = self.run_ranks(program, ranks, "10").stdout
+            self.assertIn(f"fingerprint {expected['fingerprint']};", said, f"{ranks} ranks")
+            self.assertAlmostEqual(float(re.search("residual ([^,]*)", said)[1]) / expected["residual"], 1, delta=1e-6)
+
+    def test_cg_verifies(self):
+        program = self.example("cg.c")
+        for ranks in (1, 2, 3):
+            done = self.run_ranks(program, ranks)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{ranks} ranks")
+            self.assertRegex(done.stdout, r"zeta 8\.59717750786\d+, .*: right")
+
+    def test_a_ring_of_coarrays(self):
+        program = self.example("ring.c")
+        for ranks in (1, 4):
+            self.assertEqual(self.run_ranks(program, ranks).stdout, f"{ranks} images: right\n")
 
 
 class Directives(Programs):
@@ -483,6 +512,78 @@ int main(void) {
         self.assertRegex(self.run_ranks(self.build(CHECK + source, "-fcheck", "-DWHICH=9"), 2).stderr, "index 9 of dimension 0 is outside of a, which has 8 there")
         self.assertEqual(self.run_ranks(self.build(CHECK + source, "-fcheck", "-DWHICH=3"), 2).returncode, 0)
 
+    def test_a_stale_ghost_with_check(self):
+        source = """
+#pragma xmp nodes p[*]
+#pragma xmp template t[8]
+#pragma xmp distribute t[block] onto p
+double u[8], v[8];
+#pragma xmp align [i] with t[i] :: u, v
+#pragma xmp shadow u[1]
+int main(void) {
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 8; i++) u[i] = i;
+#pragma xmp reflect (u)
+  for (int step = 0; step < 2; step++) {
+#pragma xmp loop on t[i]
+    for (int i = 1; i < 7; i++) v[i] = u[i - 1] + u[i + 1];
+#pragma xmp loop on t[i]
+    for (int i = 1; i < 7; i++) u[i] = v[i];
+#ifdef RIGHT
+#pragma xmp reflect (u)
+#endif
+  }
+  return 0;
+}
+"""
+        lines = (CHECK + source).splitlines()
+        read, wrote = (1 + next(n for n, line in enumerate(lines) if what in line) for what in ("v[i] = u", "u[i] = v"))
+        said = self.run_ranks(self.build(CHECK + source, "-fcheck"), 2).stderr
+        self.assertRegex(said, rf"program\.c:{read}: u: u\[(4|3)\], a ghost on rank \d, is stale here: its owner, rank \d, wrote it in line {wrote}, and no reflect has")
+        done = self.run_ranks(self.build(CHECK + source, "-fcheck", "-DRIGHT"), 2)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_missing_update_with_check(self):
+        source = """
+#pragma xmp nodes p[*]
+#pragma xmp template t[8]
+#pragma xmp distribute t[block] onto p
+double u[8], w[3], s;
+#pragma xmp align [i] with t[i] :: u
+int main(int argc, char** argv) {
+  const int which = argc > 1 ? atoi(argv[1]) : 0;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 8; i++) u[i] = i;
+  w[1] = 2;
+#pragma acc data copy(u, w, s)
+  {
+    if (which == 1) w[1] = 3;
+#pragma xmp loop on t[i]
+#pragma acc parallel loop
+    for (int i = 0; i < 8; i++) u[i] += w[1];
+    if (which != 2) {
+#pragma acc update host(u)
+    }
+#pragma xmp loop on t[i]
+    for (int i = 0; i < 8; i++) EXPECT(u[i] == i + 2);
+#pragma acc parallel loop
+    for (int i = 0; i < 3; i++) s += w[i];
+    if (which != 3) {
+#pragma acc update host(s)
+    }
+    EXPECT(s == 2);
+  }
+  finish();
+}
+"""
+        program = self.build(CHECK + source, "-fcheck")
+        done = self.run_ranks(program, 2)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for which, said in (("1", r"w: element 1 of w is read on the device of rank \d, and the host wrote it later \(.*program\.c:\d+\): put #pragma acc update device\(w\)"),
+                            ("2", r"u: u\[0\], which this rank owns, is read on the host of rank 0, and the device wrote it later .* update host\(u\)"),
+                            ("3", r"s: s is read on the host of rank \d, and the device wrote it later")):  # fmt: skip
+            self.assertRegex(self.run_ranks(program, 2, which).stderr, r"program\.c:\d+: " + said)
+
     def test_explain_prints_the_puts_of_an_exchange(self):
         with open(os.path.join(EXAMPLES, "heat.c")) as file:
             program = self.build(file.read(), "--explain")
@@ -503,8 +604,36 @@ int main(void) {
         self.assertRegex(said, r"y is not present on the device; there are x \(.*program\.c:\d+\)")
 
     def test_a_rank_that_dies_names_file_line_and_directive(self):
-        said = self.refused("int main(void) {\n  if (xmp_node_num() == 2) abort();\n#pragma xmp barrier\n}\n", 2)
-        self.assertRegex(said, r"program\.c:\d+: barrier: .*rank 1")
+        source = """
+#include <signal.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[8]
+#pragma xmp distribute t[block] onto p
+int a[8], b[8], sum;
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1]
+int main(int argc, char** argv) {
+  const int which = atoi(argv[1]);
+#pragma xmp reflect_init (a)
+  if (xmp_node_num() == 2) raise(SIGKILL);
+  if (which == 0) {
+#pragma xmp barrier
+  } else if (which == 1) {
+#pragma xmp reflect_do (a)
+  } else if (which == 2) {
+#pragma xmp reduction(+:sum)
+  } else {
+#pragma xmp gmove
+    b[:] = a[:];
+  }
+}
+"""
+        program = self.build(CHECK + source)
+        for which, directive in enumerate(("barrier", "reflect_do", "reduction", "gmove")):
+            done = self.run_ranks(program, 2, str(which))
+            line = 1 + (CHECK + source).splitlines().index(f"#pragma xmp {directive}" + {"reflect_do": " (a)", "reduction": "(+:sum)"}.get(directive, ""))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, rf"program\.c:{line}: {directive}: .*rank 1")
         self.assert_nothing_left()
 
 

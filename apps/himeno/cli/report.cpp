@@ -201,6 +201,7 @@ void append_json(const HimenoReport& report, const std::string& path) {
       record.extra["serial_residual"] = report.check->residual;
       record.extra["agrees"] = report.check->agrees();
       record.extra["checked_iterations"] = report.checked_iterations;
+      record.extra["fingerprint"] = fmt::format("{:016x}", report.check->fingerprint);
     }
     append_line(path, record.line());
   }

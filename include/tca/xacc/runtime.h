@@ -42,6 +42,10 @@ typedef struct xacc_nodes {
   int at[XACC_DIMS];
   int ranks[XACC_DIMS];  ///< from one node to the next along a dimension
   int first;             ///< the rank of the first
+  /// Those that they are a part of, or NULL, and which of them along each of their dimensions.
+  const struct xacc_nodes* of;
+  int of_base[XACC_DIMS], of_count[XACC_DIMS], of_step[XACC_DIMS];
+  int of_star[XACC_DIMS];  ///< whether it is each rank's own, by `*`
 } xacc_nodes;
 
 enum xacc_format { XACC_NONE, XACC_BLOCK, XACC_CYCLIC, XACC_GBLOCK };
@@ -80,10 +84,14 @@ typedef struct xacc_align {
   int64_t shadow_low, shadow_high;
 } xacc_align;
 
+/// In front of xacc_start, of a program that was translated with -fcheck.
+void xacc_checked(void);
 void xacc_start(void);
+/// Where main returns; `unused` makes it a cleanup.
+void xacc_end_of_main(const int* unused);
 void xacc_register(void (*set_up)(void));
 
-/// `sizes` may have one xacc_rest. `of` and its subscripts are NULL where the nodes are all ranks.
+/// Sizes that are xacc_rest are left open. `of` and its subscripts are NULL where the nodes are all ranks.
 void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
                      const xacc_place* at);
 void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
@@ -101,9 +109,10 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 
 /// Makes an array. `storage` says where its memory comes from: from the runtime now, from xmp_malloc later,
 /// or, as `given`, from the caller of a function whose parameter it is. `site` tells arrays of different
-/// declarations apart.
-void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int dims, const int64_t* extents,
-                     const xacc_template* t, const xacc_align* align, enum xacc_storage storage, void* given,
+/// declarations apart; `type` is a xacc_type.
+void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
+                     const int64_t* extents, const xacc_template* t, const xacc_align* align,
+                     enum xacc_storage storage, void* given,
                      const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
@@ -152,7 +161,9 @@ enum xacc_type {
   XACC_UINT16,
   XACC_UINT32,
   XACC_UINT64,
-  XACC_OTHER
+  XACC_OTHER,  ///< of what comes from here on nothing is reduced
+  XACC_COMPLEX_FLOAT,
+  XACC_COMPLEX_DOUBLE
 };
 enum xacc_operation {
   XACC_SUM,
@@ -278,6 +289,20 @@ void xacc_explain(void);
 /// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
 /// ghost.
 int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place* at);
+/// Bits of `access`; 0: only its address is taken.
+enum { XACC_READ = 1, XACC_WRITE = 2 };
+/// Returns where the element at an index is for those who access it here: on the device within a compute
+/// region, if it is there. Ends the program as xacc_check does, and where the copy that is read is older than
+/// the other one.
+void* xacc_element(const xacc_array* a, int access, const int64_t* index, const xacc_place* at);
+/// The same of memory that every rank has by itself.
+void* xacc_touch(const void* address, size_t bytes, int access, const xacc_place* at);
+/// A loop that is shared out or a compute region, as long as it runs.
+typedef struct xacc_scope {
+  int compute;
+} xacc_scope;
+xacc_scope xacc_scope_enter(int compute);
+void xacc_scope_leave(xacc_scope* scope);
 /// Bytes of this rank's part.
 size_t xacc_bytes(const xacc_array* a);
 

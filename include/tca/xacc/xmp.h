@@ -55,9 +55,51 @@ int xmp_array_gcllbound(void* array, int dim);
 int xmp_array_gclubound(void* array, int dim);
 int xmp_array_lshadow(void* array, int dim, int* width);
 int xmp_array_ushadow(void* array, int dim, int* width);
-/// Where this rank lies in nodes, by dimension, from 1.
+/// Elements of this rank's part along a dimension, and where the first is; ghosts included.
+int xmp_array_lsize(void* array, int dim, int* size);
+int xmp_array_laddr(void* array, void** address);
+/// The first index that this rank owns, and where among its elements an index is.
+int xmp_array_lbound_global(void* array, int dim, int* index);
+int xmp_array_gtol(void* array, int dim, int global, int* local);
+/// How an array lies on its template: on which dimension, how far on, and whether each node along a dimension of
+/// the template has a copy.
+int xmp_align_axis(void* array, int dim, int* axis);
+int xmp_align_offset(void* array, int dim, int* offset);
+int xmp_align_replicated(void* array, int template_dim, int* replicated);
+int xmp_align_template(void* array, xmp_desc_t* t);
+/// Dimensions of templates and nodes count from 1, the last one of C first.
+int xmp_template_fixed(void* t, int* fixed);
+int xmp_template_ndims(void* t, int* dims);
+int xmp_template_lbound(void* t, int dim, int* bound);
+int xmp_template_ubound(void* t, int dim, int* bound);
+enum { XMP_NOT_DISTRIBUTED = 2100, XMP_BLOCK, XMP_CYCLIC, XMP_GBLOCK };
+int xmp_dist_format(void* t, int dim, int* format);
+int xmp_dist_blocksize(void* t, int dim, int* size);
+int xmp_dist_gblockmap(void* t, int dim, int* map);
+int xmp_dist_axis(void* t, int dim, int* axis);
+int xmp_dist_nodes(void* t, xmp_desc_t* nodes);
+/// Where this rank lies in nodes, from 1.
 int xmp_nodes_index(void* nodes, int dim, int* index);
 int xmp_nodes_size(void* nodes, int dim, int* size);
+int xmp_nodes_ndims(void* nodes, int* dims);
+/// Which part of which nodes they are.
+int xmp_nodes_equiv(void* nodes, xmp_desc_t* of, int* low, int* high, int* step);
+
+/// All ranks that execute call these together, with descriptors. Elements stay as they are, so the arrays have the
+/// same type. Only xmp_transpose moves no more than it has to; for the others each rank has what they read as a
+/// whole for a while.
+void xmp_transpose(void* to, void* from, int from_may_change);
+void xmp_matmul(void* x, void* a, void* b);
+/// x[i] = a[index[i]] and x[index[i]] = a[i], with an array of indices for each dimension.
+void xmp_gather(void* x, void* a, ...);
+void xmp_scatter(void* x, void* a, ...);
+/// The elements of `a` for which `mask` is set, row by row, into the first of `v`, and back; NULL sets all.
+void xmp_pack(void* v, void* a, void* mask);
+void xmp_unpack(void* a, void* v, void* mask);
+void xmp_sort_up(void* from, void* to);
+void xmp_sort_down(void* from, void* to);
+/// Whether nothing is under way that `async(id)` began; other than wait_async it waits for nobody.
+int xmp_test_async(int id);
 
 /// What programs take from mpi.h to say where they are.
 int xacc_processor_name(char* name, int* length);

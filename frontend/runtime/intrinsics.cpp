@@ -1,0 +1,259 @@
+// The functions of xmp.h that rearrange whole arrays. Transposing moves every element once. The others read
+// anywhere, so every rank first has what they read as a whole.
+#include <algorithm>
+#include <complex>
+#include <cstdarg>
+#include <cstring>
+
+#include "runtime/gmove.hpp"
+#ifndef _XCALABLEMP
+#define _XCALABLEMP 201701
+#endif
+#include "tca/xacc/xmp.h"
+
+namespace tca::xacc {
+namespace {
+
+// All elements of an array, row by row, on every rank.
+class Whole {
+ public:
+  explicit Whole(void* descriptor) : array_(static_cast<xacc_array*>(descriptor)), section_(all_of(*array_)) {
+    const Side side(section_, Loops::all);
+    box_ = whole(side);
+    values_.resize(static_cast<std::size_t>(volume(box_)) * bytes());
+    xacc_section here = section_;
+    here.array = nullptr;
+    here.memory = values_.data();
+    for (std::size_t d = 0; d < box_.size(); ++d) here.extent[d] = box_[d].count;
+    move(Side(here, Loops::all), side);
+  }
+
+  // Puts those that this rank owns back into the array.
+  void store() const {
+    const int me = Runtime::get().world().rank();
+    const Side side(section_, Loops::all);
+    for (const Box& own : side.owned_by(me))
+      copy(array_->base, side.steps(own, me), values_.data(), dense(own, box_), own, bytes());
+  }
+
+  std::int64_t size() const { return volume(box_); }
+  std::int64_t extent(std::size_t d) const { return box_[d].count; }
+  std::size_t dims() const { return box_.size(); }
+  std::size_t bytes() const { return section_.element_bytes; }
+  int type() const { return array_->layout->type; }
+  const std::string& name() const { return array_->layout->name; }
+  std::byte* at(std::int64_t i) { return values_.data() + static_cast<std::size_t>(i) * bytes(); }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(values_.data());
+  }
+  // An integer of an array of indices or of a mask.
+  std::int64_t number(std::int64_t i) {
+    if (bytes() == 8) return as<std::int64_t>()[i];
+    if (bytes() == 4) return as<std::int32_t>()[i];
+    refuse(name() + " has elements of " + std::to_string(bytes()) + " bytes, and indices are int or long");
+  }
+
+ private:
+  xacc_array* array_;
+  xacc_section section_;
+  Box box_;
+  std::vector<std::byte> values_;
+};
+
+void check_same_elements(const Whole& a, const Whole& b) {
+  if (a.bytes() != b.bytes())
+    refuse(a.name() + " and " + b.name() + " have elements of " + std::to_string(a.bytes()) + " and " +
+           std::to_string(b.bytes()) + " bytes, which are not converted");
+}
+
+template <class Body>
+void with_real_type(int type, Body body) {
+  switch (type) {
+    case XACC_FLOAT:
+      return body(float());
+    case XACC_DOUBLE:
+      return body(double());
+    case XACC_LONG_DOUBLE:
+      return body(static_cast<long double>(0));
+    case XACC_INT8:
+      return body(std::int8_t());
+    case XACC_INT16:
+      return body(std::int16_t());
+    case XACC_INT32:
+      return body(std::int32_t());
+    case XACC_INT64:
+      return body(std::int64_t());
+    case XACC_UINT8:
+      return body(std::uint8_t());
+    case XACC_UINT16:
+      return body(std::uint16_t());
+    case XACC_UINT32:
+      return body(std::uint32_t());
+    case XACC_UINT64:
+      return body(std::uint64_t());
+    default:
+      refuse("elements of this type cannot be computed with: use numbers");
+  }
+}
+
+template <class Body>
+void with_type(int type, Body body) {
+  if (type == XACC_COMPLEX_FLOAT) return body(std::complex<float>());
+  if (type == XACC_COMPLEX_DOUBLE) return body(std::complex<double>());
+  with_real_type(type, body);
+}
+
+void multiply(Whole& x, Whole& a, Whole& b) {
+  if (x.dims() != 2 || a.dims() != 2 || b.dims() != 2 || a.extent(1) != b.extent(0) ||
+      x.extent(0) != a.extent(0) || x.extent(1) != b.extent(1))
+    refuse(a.name() + " and " + b.name() + " are no matrices whose product has the shape of " + x.name());
+  if (a.type() != x.type() || b.type() != x.type())
+    refuse("the matrices have elements of different types, which are not converted");
+  with_type(x.type(), [&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t rows = x.extent(0), columns = x.extent(1), inner = a.extent(1);
+    T *to = x.as<T>(), *left = a.as<T>(), *right = b.as<T>();
+    std::fill(to, to + rows * columns, zero);
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t k = 0; k < inner; ++k)
+        for (std::int64_t j = 0; j < columns; ++j)
+          to[i * columns + j] =
+              static_cast<T>(to[i * columns + j] + left[i * inner + k] * right[k * columns + j]);
+  });
+}
+
+// The element of `a` that the arrays of indices name for their element i.
+std::int64_t element_of(const Whole& a, std::vector<Whole>& indices, std::int64_t i) {
+  std::int64_t at = 0;
+  for (std::size_t d = 0; d < a.dims(); ++d) {
+    const std::int64_t index = indices[d].number(i);
+    if (index < 0 || index >= a.extent(d))
+      refuse("index " + std::to_string(index) + " in " + indices[d].name() + " is outside of " + a.name() +
+             ", which has " + std::to_string(a.extent(d)) + " elements along dimension " + std::to_string(d));
+    at = at * a.extent(d) + index;
+  }
+  return at;
+}
+
+// The elements of `many`, in order, for which a mask is set, from or into those of `few`.
+template <class Body>
+void for_masked(const Whole& many, const Whole& few, void* mask, Body body) {
+  std::optional<Whole> set;
+  if (mask) set.emplace(mask);
+  if (set && set->size() != many.size())
+    refuse("mask " + set->name() + " has another shape than " + many.name());
+  std::int64_t next = 0;
+  for (std::int64_t i = 0; i < many.size(); ++i) {
+    if (set && set->number(i) == 0) continue;
+    if (next == few.size())
+      refuse(few.name() + " has " + std::to_string(few.size()) + " elements, and the mask is set more often");
+    body(i, next++);
+  }
+}
+
+void sort(void* from, void* to, bool down) {
+  Whole source(from), target(to);
+  check_same_elements(source, target);
+  if (source.size() != target.size()) refuse(source.name() + " and " + target.name() + " differ in length");
+  with_real_type(source.type(), [&](auto zero) {
+    using T = decltype(zero);
+    T* begin = source.as<T>();
+    T* end = begin + source.size();
+    std::sort(begin, end);
+    if (down) std::reverse(begin, end);
+  });
+  std::memcpy(target.at(0), source.at(0), static_cast<std::size_t>(source.size()) * source.bytes());
+  target.store();
+}
+
+std::vector<Whole> indices_of(void* descriptor, va_list list) {
+  const auto* a = static_cast<const xacc_array*>(descriptor);
+  std::vector<Whole> indices;
+  for (std::size_t d = 0; a->layout && d < a->layout->dims.size(); ++d)
+    indices.emplace_back(va_arg(list, void*));
+  return indices;
+}
+
+// Functions have no place in the source.
+void called(const char* name, const std::function<void()>& body) {
+  const xacc_place at{"", 0, name};
+  guarded(&at, body);
+}
+
+}  // namespace
+}  // namespace tca::xacc
+
+using namespace tca::xacc;
+
+void xmp_transpose(void* to, void* from, int) {
+  called("xmp_transpose", [&] {
+    const xacc_section left = all_of(*static_cast<xacc_array*>(to)),
+                       right = all_of(*static_cast<xacc_array*>(from));
+    move(Side(left, Loops::reversed), Side(right, Loops::all));
+  });
+}
+
+void xmp_matmul(void* x, void* a, void* b) {
+  called("xmp_matmul", [&] {
+    Whole to(x), left(a), right(b);
+    multiply(to, left, right);
+    to.store();
+  });
+}
+
+void xmp_gather(void* x, void* a, ...) {
+  va_list list;
+  va_start(list, a);
+  called("xmp_gather", [&] {
+    std::vector<Whole> indices = indices_of(a, list);
+    Whole to(x), from(a);
+    check_same_elements(to, from);
+    for (std::int64_t i = 0; i < to.size(); ++i)
+      std::memcpy(to.at(i), from.at(element_of(from, indices, i)), to.bytes());
+    to.store();
+  });
+  va_end(list);
+}
+
+void xmp_scatter(void* x, void* a, ...) {
+  va_list list;
+  va_start(list, a);
+  called("xmp_scatter", [&] {
+    std::vector<Whole> indices = indices_of(x, list);
+    Whole to(x), from(a);
+    check_same_elements(to, from);
+    for (std::int64_t i = 0; i < from.size(); ++i)
+      std::memcpy(to.at(element_of(to, indices, i)), from.at(i), to.bytes());
+    to.store();
+  });
+  va_end(list);
+}
+
+void xmp_pack(void* v, void* a, void* mask) {
+  called("xmp_pack", [&] {
+    Whole to(v), from(a);
+    check_same_elements(to, from);
+    for_masked(from, to, mask,
+               [&](std::int64_t i, std::int64_t n) { std::memcpy(to.at(n), from.at(i), to.bytes()); });
+    to.store();
+  });
+}
+
+void xmp_unpack(void* a, void* v, void* mask) {
+  called("xmp_unpack", [&] {
+    Whole to(a), from(v);
+    check_same_elements(to, from);
+    for_masked(to, from, mask,
+               [&](std::int64_t i, std::int64_t n) { std::memcpy(to.at(i), from.at(n), to.bytes()); });
+    to.store();
+  });
+}
+
+void xmp_sort_up(void* from, void* to) {
+  called("xmp_sort_up", [&] { sort(from, to, false); });
+}
+
+void xmp_sort_down(void* from, void* to) {
+  called("xmp_sort_down", [&] { sort(from, to, true); });
+}
