@@ -139,7 +139,7 @@ void Emitter::standalone(const Statement& s) {
 // line, so that their order does not matter.
 void Emitter::constructs(const Statement& s) {
   std::vector<int> loop_pragmas;
-  std::set<std::string> resident = resident_;
+  std::set<std::string> resident = resident_, pointers = device_pointers_;
   bool replaced = false;
   std::string closing;
   for (const int pragma : s.constructs) {
@@ -154,10 +154,15 @@ void Emitter::constructs(const Statement& s) {
         gmove(s, *g, directive);
         replaced = true;
       } else if (acc && (acc->name == "data" || acc->name == "host_data")) {
-        replace_pragma(pragma, data_open(*acc, directive, *s.scope));
+        const bool addresses = acc->name == "host_data" && choices_.gpu;
+        replace_pragma(pragma, addresses ? use_device(*acc, directive, *s.scope) : data_open(*acc, directive, *s.scope));
         closing += " }";
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
+      } else if (acc && acc->name == "atomic" && in_kernel_) {
+        replace_pragma(pragma, "");
+        atomic(s, *acc, directive);
+        replaced = true;
       } else if (acc && acc->name == "atomic") {
         replace_pragma(pragma, choices_.check ? "" :
                        "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
@@ -176,6 +181,7 @@ void Emitter::constructs(const Statement& s) {
     for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, closing);
   resident_ = std::move(resident);
+  device_pointers_ = std::move(pointers);
 }
 
 Translated translate(const std::string& text, const Program& program, const Objects& objects,

@@ -172,6 +172,10 @@ class Emitter {
   std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
 
+  // kernel_atomic.cpp
+  std::string atomic_update(Range tokens, bool after, Place place) const;
+  void atomic(const Statement& s, const AccDirective& acc, const Directive& directive);
+
   // kernel_text.cpp
   std::string kernel_text(Kernel& k);
   std::string launch_text(const Kernel& k);
@@ -182,6 +186,8 @@ class Emitter {
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string use_device(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string wait_for_queues(const AccDirective& acc, const Directive& directive) const;
   std::string acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope);
 
   // coarray.cpp: coarrays are pointers to memory that other images reach; a reference to an image's is a call.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -16,8 +18,17 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
                 "write it as TO[...] = FROM[...];"};
   const std::string to = section({s.tokens.first, assign}, directive.place, "each side of a gmove");
   const std::string from = section({assign + 1, s.tokens.last - 1}, directive.place, "each side of a gmove");
+  const auto on_device = [&](std::size_t name) {
+    return d.acc && (d.on_device.empty() || std::any_of(d.on_device.begin(), d.on_device.end(),
+                                                        [&](const Name& n) { return n.text == token(name).text; }));
+  };
+  const bool to_there = on_device(s.tokens.first), from_there = on_device(assign + 1);
+  const std::string flags = to_there && from_there ? "XACC_DEVICE"
+                            : to_there             ? "XACC_TO_DEVICE"
+                            : from_there           ? "XACC_FROM_DEVICE"
+                                                   : "0";
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
-                 "xacc_gmove(" + to + ", " + from + ", " + (d.acc ? "XACC_DEVICE" : "0") + ", " +
+                 "xacc_gmove(" + to + ", " + from + ", " + flags + ", " +
                      place_of(directive) + ");");
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/checks.hpp"
+#include "runtime/on_device.hpp"
 
 namespace tca::xacc {
 
@@ -129,25 +130,6 @@ void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
   if (group.me != root) all.to().read(0, {static_cast<std::byte*>(values), size});
 }
 
-namespace {
-
-// Does something with values where they are: on the device on a copy of the host's, behind which all goes on.
-template <class Body>
-void where_they_are(void* values, std::size_t bytes, int flags, const Body& body) {
-  Device& device = Runtime::get().device();
-  if (!(flags & XACC_DEVICE) || !device.is_separate()) return body(values);
-  void* const there = Runtime::get().present().address_of("what it names", values);
-  std::vector<std::byte> copy(bytes);
-  device.wait_all();
-  device.copy_from(copy.data(), there, bytes, XACC_SYNC);
-  device.wait(XACC_SYNC);
-  body(copy.data());
-  device.copy_to(there, copy.data(), bytes, XACC_SYNC);
-  device.wait(XACC_SYNC);
-}
-
-}  // namespace
-
 int root_of(const xacc_on* from, const Group& group) {
   if (!from) return 0;
   const std::vector<int> ranks = ranks_of(*from);
@@ -203,8 +185,8 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
       checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
     Group* const group = group_of(on);
     if (!group) return;
-    where_they_are(values, bytes_of(type) * static_cast<std::size_t>(count), flags,
-                   [&](void* v) { reduce(v, count, type, operation, *group); });
+    where_they_are("the variable", values, bytes_of(type) * static_cast<std::size_t>(count), flags,
+                   [&] { reduce(values, count, type, operation, *group); });
   });
 }
 
@@ -213,14 +195,15 @@ void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int f
     Group* group = group_of(on);
     if (!group) return;
     const auto count = static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes);
-    where_they_are(a->base, xacc_bytes(a), flags, [&](void* v) { reduce(v, count, type, operation, *group); });
+    where_they_are(a->layout->name.c_str(), a->base, xacc_bytes(a), flags,
+                   [&] { reduce(a->base, count, type, operation, *group); });
   });
 }
 
 void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, const xacc_place* at) {
   guarded(at, [&] {
     if (Group* group = group_of(on))
-      where_they_are(values, static_cast<std::size_t>(bytes), flags,
-                     [&](void* v) { broadcast(v, bytes, root_of(from, *group), *group); });
+      where_they_are("the variable", values, static_cast<std::size_t>(bytes), flags,
+                     [&] { broadcast(values, bytes, root_of(from, *group), *group); });
   });
 }

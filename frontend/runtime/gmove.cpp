@@ -5,8 +5,17 @@
 
 #include <algorithm>
 
+#include "runtime/on_device.hpp"
+
 namespace tca::xacc {
 namespace {
+
+// Of memory that every rank has by itself.
+std::size_t bytes_of(const xacc_section& section) {
+  std::size_t bytes = section.element_bytes;
+  for (int d = 0; d < section.dims; ++d) bytes *= static_cast<std::size_t>(section.extent[d]);
+  return bytes;
+}
 
 // Some steps of what a rank owns, and how many of its elements come before the box that they are part of.
 struct Share {
@@ -198,6 +207,12 @@ void move(const Side& to, const Side& from) {
 
 using namespace tca::xacc;
 
-void xacc_gmove(const xacc_section* to, const xacc_section* from, int, const xacc_place* at) {
-  guarded(at, [&] { move(Side(*to), Side(*from)); });
+void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at) {
+  const auto on_host = [&](const xacc_section& s, int side, const auto& body) {
+    if (!s.array) return where_they_are("a side", s.memory, bytes_of(s), flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
+    if (s.array->layout) where_they_are(s.array->layout->name.c_str(), s.array->base, xacc_bytes(s.array), flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
+  };
+  guarded(at, [&] {
+    on_host(*from, XACC_FROM_DEVICE, [&] { on_host(*to, XACC_TO_DEVICE, [&] { move(Side(*to), Side(*from)); }); });
+  });
 }

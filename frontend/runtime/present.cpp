@@ -26,6 +26,12 @@ Mapping* Present::find(const void* address) {
   return nullptr;
 }
 
+bool Present::is_device(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  return std::any_of(mappings_.begin(), mappings_.end(),
+                     [&](const Mapping& m) { return at >= m.device && at < m.device + m.bytes; });
+}
+
 std::string Present::known() const {
   std::string text;
   for (const Mapping& m : mappings_) text += (text.empty() ? "" : ", ") + m.name + " (" + m.where + ")";
@@ -38,6 +44,7 @@ Mapping& Present::require(const char* name, const void* host) {
 }
 
 void* Present::address_of(const char* name, const void* host) {
+  if (!find(host) && is_device(host)) return const_cast<void*>(host);  // within host_data
   const Mapping& mapping = require(name, host);
   return mapping.device + (static_cast<const std::byte*>(host) - mapping.host);
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/checks.hpp"
 #include "runtime/gmove.hpp"
+#include "runtime/on_device.hpp"
 #ifndef _XCALABLEMP
 #define _XCALABLEMP 201701
 #endif
@@ -178,7 +179,7 @@ void fill_full_shadows(xacc_array& a) {
 template <class Exchange>
 bool exchange_in_queue(Exchange* step, std::int64_t async) {
   Device& device = Runtime::get().device();
-  const std::int64_t queue = async < 0 ? XACC_SYNC : async;
+  const std::int64_t queue = async < 0 ? std::int64_t{XACC_SYNC} : async;
   if (!device.stream(queue)) return false;
   step->run(device.stream(queue));
   if (async < 0) device.wait(queue);
@@ -201,7 +202,8 @@ void reflect(xacc_array& a, const std::int64_t* given, int flags, std::int64_t a
   Checks* const checks = Runtime::get().checks();
   if (checks) checks->compare(layout, at);
   fill_full_shadows(a);
-  if (flags & XACC_DEVICE && layout.storage) Runtime::get().present().require(layout.name.c_str(), a.base);
+  if (elsewhere(flags) && layout.storage)
+    Runtime::get().present().require(layout.name.c_str(), layout.storage->window.data());
   exchange(halo_of(layout, widths, flags, at), flags, async);
   if (checks) checks->brought(a, widths, flags & XACC_ORTHOGONAL, flags & XACC_DEVICE, at);
 }

@@ -78,12 +78,26 @@ Runtime& Runtime::get() {
   return *instance();
 }
 
+namespace {
+
+std::unique_ptr<Runtime> start_on_gpu() {
+  try {
+    return std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+  } catch (const Error& error) {
+    if (error.code() != Errc::device_failed && error.code() != Errc::invalid_argument) throw;
+    throw Error(error.code(), std::string(error.what()) + " (the program's compute regions were translated for GPUs; "
+                                                          "tca xacc cc --acc cpu has the host do them)");
+  }
+}
+
+}  // namespace
+
 bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
   if (uses_gpu())
-    instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+    instance() = start_on_gpu();
   else
     instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {

@@ -65,6 +65,28 @@ __device__ inline int64_t xacc_skip(const xacc_split* split, int64_t offset, int
   return at;
 }
 
+/// Sets *at to change(*at) as if nobody else did; returns what it was, and what it has become.
+template <class T, class Change>
+__device__ T xacc_atomic(T* at, const Change& change) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "acc atomic is for elements of four or eight bytes");
+  using Word = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
+  auto* const word = reinterpret_cast<Word*>(at);
+  const auto as = [](auto to, auto from) {
+    memcpy(&to, &from, sizeof to);
+    return to;
+  };
+  for (Word seen = *reinterpret_cast<volatile Word*>(at);;) {
+    const T now = as(T(), seen);
+    const Word before = atomicCAS(word, seen, as(Word(), static_cast<T>(change(now))));
+    if (before == seen) return now;
+    seen = before;
+  }
+}
+template <class T, class Change>
+__device__ T xacc_atomic_after(T* at, const Change& change) {
+  return static_cast<T>(change(xacc_atomic(at, change)));
+}
+
 template <class T, int operation>
 __device__ inline T xacc_identity() {
   if constexpr (operation == XACC_PRODUCT || operation == XACC_AND) return T(1);
