@@ -83,7 +83,8 @@ std::string Emitter::section_loop(const Symbol& symbol, std::size_t d, const Sub
                     end = count.empty() ? "" : loop.base + " + " + count + " * " + loop.step;
   const std::string head = " for (int64_t " + loop.index + " = ";
   if (t < 0) {
-    const std::size_t rank = array ? array->rank : symbol.dims.size() + static_cast<std::size_t>(symbol.pointers);
+    const std::size_t rank =
+        array ? array->rank : symbol.dims.size() + static_cast<std::size_t>(symbol.pointers);
     const std::size_t pointers = rank - symbol.dims.size();
     if (count.empty() && d < pointers)
       throw Fault{place, "`" + std::string(symbol.name) + "` is a pointer, whose elements are not counted",
@@ -94,7 +95,8 @@ std::string Emitter::section_loop(const Symbol& symbol, std::size_t d, const Sub
   }
   const std::string shift = " - (" + array->offsets[d] + ")", whole = own + ".end" + shift;
   const std::string until = "; " + loop.index + " < " +
-                            (end.empty() ? whole : "xacc_min(" + end + ", " + whole + ")") + "; " + loop.index;
+                            (end.empty() ? whole : "xacc_min(" + end + ", " + whole + ")") + "; " +
+                            loop.index;
   if (array->with->cyclic(t)) {
     const std::string next = "xacc_next(&" + own + ", " + array->offsets[d] + ", ";
     return head + next + loop.base + ", " + loop.step + ")" + until + " = " + next + loop.index + " + " +
@@ -131,8 +133,8 @@ void Emitter::assign_sections(const Statement& s, Place place) {
   const std::size_t rank =
       symbol.array ? symbol.array->rank : symbol.dims.size() + static_cast<std::size_t>(symbol.pointers);
   if (left.all.size() != rank)
-    throw Fault{place, "`" + std::string(symbol.name) + "` has " + std::to_string(rank) + " dimensions, and " +
-                           std::to_string(left.all.size()) + " subscripts are given"};
+    throw Fault{place, "`" + std::string(symbol.name) + "` has " + std::to_string(rank) +
+                           " dimensions, and " + std::to_string(left.all.size()) + " subscripts are given"};
   std::vector<ArrayLoop> loops;
   std::string text = "{" + hoist(s.tokens);
   for (std::size_t d = 0; d < left.all.size(); ++d) {

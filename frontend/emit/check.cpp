@@ -6,7 +6,8 @@ namespace {
 
 bool changes(std::string_view mark) {
   if (mark == "++" || mark == "--") return true;
-  return mark.size() > 1 && mark.ends_with("=") && mark != "==" && mark != "!=" && mark != "<=" && mark != ">=";
+  return mark.size() > 1 && mark.ends_with("=") && mark != "==" && mark != "!=" && mark != "<=" &&
+         mark != ">=";
 }
 
 // Whether a `&` behind this takes an address, and is no operation of two values.
@@ -26,7 +27,8 @@ void Emitter::find_device_variables() {
     if (!acc || !scope) continue;
     for (const AccClause& clause : acc->clauses) {
       const std::string& name = clause.name.text;
-      if (name == "private" || name == "firstprivate" || name == "reduction" || name == "use_device") continue;
+      if (name == "private" || name == "firstprivate" || name == "reduction" || name == "use_device")
+        continue;
       for (const Ref& ref : clause.variables) {
         const Symbol* symbol = scope->find(ref.name.text);
         if (symbol && !symbol->array && !symbol->coarray) on_device_.insert(symbol);
@@ -95,7 +97,8 @@ void Emitter::check_variable(std::size_t name) {
 
 std::string Emitter::check_scope(bool compute) {
   return " xacc_scope " + unique("scope") +
-         " __attribute__((cleanup(xacc_scope_leave), unused)) = xacc_scope_enter(" + (compute ? "1" : "0") + ");";
+         " __attribute__((cleanup(xacc_scope_leave), unused)) = xacc_scope_enter(" + (compute ? "1" : "0") +
+         ");";
 }
 
 }  // namespace tca::xacc

@@ -21,7 +21,8 @@ const char* clause_of(std::string_view name) {
 std::string count_of(const AccDirective& acc, int count) {
   const AccClause* condition = acc.find("if");
   const bool given = condition && !condition->arguments.empty();
-  return given ? "(" + condition->arguments[0].text + ") ? " + std::to_string(count) + " : 0" : std::to_string(count);
+  return given ? "(" + condition->arguments[0].text + ") ? " + std::to_string(count) + " : 0"
+               : std::to_string(count);
 }
 
 }  // namespace
@@ -98,14 +99,16 @@ std::string Emitter::use_device(const AccDirective& acc, const Directive& direct
         throw Fault{ref.name.place, "the coarray `" + ref.name.text + "` has no memory on a GPU",
                     "copy it to an array, and back"};
       if (!symbol->array && symbol->dims.empty() && symbol->pointers == 0)
-        throw Fault{ref.name.place, "`" + ref.name.text + "` is no array and no pointer, which use_device is for"};
+        throw Fault{ref.name.place,
+                    "`" + ref.name.text + "` is no array and no pointer, which use_device is for"};
       const std::string there = unique("there");
       const std::string variable = symbol->array ? symbol->array->c() : ref.name.text;
       const std::string type = symbol->array ? "xacc_array" : "__typeof__(&" + variable + "[0])";
-      const std::string call = symbol->array ? "xacc_array_on_device(&" + variable
-                                             : "xacc_device_address(" + quoted(ref.name.text) + ", " + variable;
-      text += " " + type + " " + there + " = " + call + ", " + place_of(directive) + "); " + type + " " + variable +
-              " __attribute__((unused)) = " + there + ";";
+      const std::string call = symbol->array
+                                   ? "xacc_array_on_device(&" + variable
+                                   : "xacc_device_address(" + quoted(ref.name.text) + ", " + variable;
+      text += " " + type + " " + there + " = " + call + ", " + place_of(directive) + "); " + type + " " +
+              variable + " __attribute__((unused)) = " + there + ";";
     }
   return text;
 }
@@ -138,7 +141,8 @@ std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& di
   const std::string items = data_items(acc, scope, &count);
   resident_ = std::move(resident);
   if (count == 0) return waits + ";";
-  return waits + call + items + ", " + count_of(acc, count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+  return waits + call + items + ", " + count_of(acc, count) + ", " + queue_of(acc) + ", " +
+         place_of(directive) + ");";
 }
 
 // The host waits for queues, or with `async` another queue does.
@@ -146,8 +150,9 @@ std::string Emitter::wait_for_queues(const AccDirective& acc, const Directive& d
   if (acc.arguments.empty()) return "xacc_wait_queues(" + place_of(directive) + ");";
   std::string text = "{";
   for (const Expr& queue : acc.arguments)
-    text += (acc.find("async") ? " xacc_order_queues(" + queue_of(acc) + ", " : std::string(" xacc_wait_queue(")) + "(" + queue.text +
-            "), " + place_of(directive) + ");";
+    text += (acc.find("async") ? " xacc_order_queues(" + queue_of(acc) + ", "
+                               : std::string(" xacc_wait_queue(")) +
+            "(" + queue.text + "), " + place_of(directive) + ");";
   return text + " }";
 }
 

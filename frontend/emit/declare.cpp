@@ -143,8 +143,8 @@ std::string Emitter::make_array(const Array& array, const Directive& directive) 
   const bool given = array.storage == Array::Storage::given;
   const std::string element = element_type(*array.symbol);
   return "xacc_array_make(&" + array.c() + ", " + quoted(array.symbol->name) + ", sizeof(" + element + "), " +
-         type_of("*(" + element + "*)0") + ", " + std::to_string(array.rank) + ", " + numbers(extents) + ", &" +
-         array.with->c() + ", (const xacc_align[]){" + aligns + "}, " +
+         type_of("*(" + element + "*)0") + ", " + std::to_string(array.rank) + ", " + numbers(extents) +
+         ", &" + array.with->c() + ", (const xacc_align[]){" + aligns + "}, " +
          storages[static_cast<int>(array.storage)] + ", " +
          (given ? "(void*)" + std::string(array.symbol->name) : "0") + ", " + place_of(directive) + ");";
 }

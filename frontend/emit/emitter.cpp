@@ -74,7 +74,9 @@ Translated Emitter::run() {
 std::string Emitter::set_up_at_start() const {
   std::string text;
   if (!kernels_.empty())
-    text = "\n# 1 \"<compute regions>\"\n__attribute__((constructor)) static void xacc_register_gpu(void) { xacc_use_gpu(); }\n";
+    text =
+        "\n# 1 \"<compute regions>\"\n__attribute__((constructor)) static void xacc_register_gpu(void) { "
+        "xacc_use_gpu(); }\n";
   if (set_up_.empty() && data_set_up_.empty()) return text;
   return text + "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
          data_set_up_ +
@@ -99,13 +101,15 @@ void Emitter::agree_with_definitions() {
 }
 
 std::string Emitter::start() const {
-  return std::string(choices_.check ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;" : "") + " xacc_start();" +
-         (choices_.explain ? " xacc_explain();" : "");
+  return std::string(
+             choices_.check
+                 ? " xacc_checked(); int xacc_main __attribute__((cleanup(xacc_end_of_main), unused)) = 0;"
+                 : "") +
+         " xacc_start();" + (choices_.explain ? " xacc_explain();" : "");
 }
 
 void Emitter::function(const Function& function) {
-  if (function.symbol->name == "main")
-    edits_.insert(token(function.body->tokens.first).end, start());
+  if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
   for (const auto& child : function.body->children) statement(*child);
 }
 
@@ -121,9 +125,10 @@ void Emitter::sections_alone(const Statement& s) {
   const std::size_t name = s.tokens.first;
   const Place place = program_.place(name);
   if (program_.uses[name]->array)
-    throw Fault{place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
-                "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
-                "sections"};
+    throw Fault{
+        place, "sections of the distributed array `" + std::string(token(name).text) + "` are assigned here",
+        "say how: #pragma xmp array on TEMPLATE[:] for what each rank owns, #pragma xmp gmove for any "
+        "sections"};
   assign_sections(s, place);
 }
 
@@ -155,7 +160,8 @@ void Emitter::constructs(const Statement& s) {
         replaced = true;
       } else if (acc && (acc->name == "data" || acc->name == "host_data")) {
         const bool addresses = acc->name == "host_data" && choices_.gpu;
-        replace_pragma(pragma, addresses ? use_device(*acc, directive, *s.scope) : data_open(*acc, directive, *s.scope));
+        replace_pragma(
+            pragma, addresses ? use_device(*acc, directive, *s.scope) : data_open(*acc, directive, *s.scope));
         closing += " }";
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
@@ -164,8 +170,10 @@ void Emitter::constructs(const Statement& s) {
         atomic(s, *acc, directive);
         replaced = true;
       } else if (acc && acc->name == "atomic") {
-        replace_pragma(pragma, choices_.check ? "" :
-                       "#pragma omp atomic" + (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
+        replace_pragma(pragma, choices_.check
+                                   ? ""
+                                   : "#pragma omp atomic" +
+                                         (acc->clauses.empty() ? "" : " " + acc->clauses[0].name.text));
       } else if (std::holds_alternative<ArrayDirective>(directive.body)) {
         replace_pragma(pragma, "");
         array_assignment(s, directive);

@@ -15,7 +15,13 @@ class Emitter {
  public:
   Emitter(const std::string& text, const Program& program, const Objects& objects, const Choices& choices,
           std::vector<Fault>& faults)
-      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text), launches_(text),
+      : program_(program),
+        objects_(objects),
+        choices_(choices),
+        faults_(faults),
+        text_(text),
+        edits_(text),
+        launches_(text),
         surroundings_(program, text) {}
 
   Translated run();
@@ -115,9 +121,9 @@ class Emitter {
     bool down = false;
   };
   struct Clip {
-    std::string begin, end;           // what this rank has, in the loop variable's own numbers
-    std::string low = {}, high = {};  // how far the loop goes beyond its bounds
-    std::string next = {};            // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
+    std::string begin, end;                          // what this rank has, in the loop variable's own numbers
+    std::string low = {}, high = {};                 // how far the loop goes beyond its bounds
+    std::string next = {};                           // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
     std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
   void loops(const Statement& statement, const std::vector<int>& pragmas);
@@ -146,17 +152,20 @@ class Emitter {
     const AccDirective* acc = nullptr;
     const Directive* directive = nullptr;
     std::map<std::string, Clip> clips = {};
-    std::vector<const AccDirective*> loops = {};  // what is said of the loops, the region's directive included
-    std::set<std::string> named = {};             // in its clauses
-    std::string open = {};                        // declares what this rank has, where the directives do not
+    std::vector<const AccDirective*> loops =
+        {};                            // what is said of the loops, the region's directive included
+    std::set<std::string> named = {};  // in its clauses
+    std::string open = {};             // declares what this rank has, where the directives do not
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
   void region(const Statement& statement, const std::vector<int>& pragmas);
   void kernels_of_block(const Statement& block, const Region& region);
-  std::vector<const Statement*> shared_loops(const Statement& s, std::vector<const AccDirective*>& said) const;
+  std::vector<const Statement*> shared_loops(const Statement& s,
+                                             std::vector<const AccDirective*>& said) const;
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
   void make_kernel(const Statement& s, Region& region, bool shared);
-  void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region, Kernel& k);
+  void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region,
+                 Kernel& k);
   void clip_region(const Statement& s, const Region& region, Place place);
   std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
   bool is_index(const Statement& region, const Symbol& symbol) const;
@@ -182,7 +191,8 @@ class Emitter {
   Translated finish_kernels();
 
   // data.cpp: data regions and updates.
-  std::string data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts, const std::string& kind) const;
+  std::string data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts,
+                        const std::string& kind) const;
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
@@ -252,14 +262,14 @@ class Emitter {
   KernelSurroundings surroundings_;
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
-  std::string set_up_;       // what a program does before its main
-  std::string data_set_up_;  // and behind that, when all memory is there
+  std::string set_up_;                     // what a program does before its main
+  std::string data_set_up_;                // and behind that, when all memory is there
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
-  std::set<std::string> resident_;  // in the data regions around
+  std::set<std::string> resident_;     // in the data regions around
   std::set<const Symbol*> on_device_;  // that data clauses name, with -fcheck
-  int compute_depth_ = 0;           // compute regions around
-  bool inside_loop_ = false;        // whether a loop around is shared out among ranks
-  bool shared_out_ = false;         // whether a loop around is one of OpenMP's
+  int compute_depth_ = 0;              // compute regions around
+  bool inside_loop_ = false;           // whether a loop around is shared out among ranks
+  bool shared_out_ = false;            // whether a loop around is one of OpenMP's
   int next_ = 1;
 };
 

@@ -30,11 +30,13 @@ std::string Emitter::atomic_update(Range tokens, bool after, Place place) const 
   for (std::size_t i = tokens.first; i < tokens.last; ++i) {
     const Token& t = token(i);
     depth += t.is("(") || t.is("[") ? 1 : t.is(")") || t.is("]") ? -1 : 0;
-    const bool assigns = t.kind == TokenKind::punctuation && t.text.ends_with("=") && !t.is("==") && !t.is("<=") &&
-                         !t.is(">=") && !t.is("!=");
+    const bool assigns = t.kind == TokenKind::punctuation && t.text.ends_with("=") && !t.is("==") &&
+                         !t.is("<=") && !t.is(">=") && !t.is("!=");
     if (depth > 0 || !assigns) continue;
     const std::string target = text_of({tokens.first, i}), value = text_of({i + 1, tokens.last});
-    if (!t.is("=")) return with(target, "xacc_old " + std::string(t.text.substr(0, t.text.size() - 1)) + " (" + value + ")");
+    if (!t.is("="))
+      return with(target,
+                  "xacc_old " + std::string(t.text.substr(0, t.text.size() - 1)) + " (" + value + ")");
     const std::size_t length = i - tokens.first, behind = i + 1 + length;
     if (behind < tokens.last && same_text(text_of({i + 1, behind}), target))
       return with(target, "xacc_old " + text_of({behind, tokens.last}));
@@ -70,8 +72,9 @@ void Emitter::atomic(const Statement& s, const AccDirective& acc, const Directiv
     text = text_of({parts[0].first, at}) + " = " + atomic_update(update, !before, directive.place);
   } else if (parts.size() == 2) {  // { v = x; x += e; } and the other way round
     const std::size_t first = assignment(parts[0]), second = assignment(parts[1]);
-    const bool reads_first = first < parts[0].last && same_text(text_of({first + 1, parts[0].last}),
-                                                                text_of({parts[1].first, parts[1].first + parts[0].last - first - 1}));
+    const bool reads_first = first < parts[0].last &&
+                             same_text(text_of({first + 1, parts[0].last}),
+                                       text_of({parts[1].first, parts[1].first + parts[0].last - first - 1}));
     const Range read = parts[reads_first ? 0 : 1];
     text = text_of({read.first, reads_first ? first : second}) + " = " +
            atomic_update(parts[reads_first ? 1 : 0], !reads_first, directive.place);

@@ -172,7 +172,8 @@ std::string Emitter::loop_reductions(const LoopDirective& d, const Scope& scope,
   Ref whole = d.on;
   for (Subscript& s : whole.subscripts)
     if (s.kind == Subscript::Kind::index)
-      s = {listed(d.indices, split_index(s.base.text).first) ? Subscript::Kind::range : Subscript::Kind::star};
+      s = {listed(d.indices, split_index(s.base.text).first) ? Subscript::Kind::range
+                                                             : Subscript::Kind::star};
   std::string text;
   for (const ReductionClause& clause : d.reductions)
     text += " " + reduce(clause, on(whole, scope, directive), d.acc, directive, scope);

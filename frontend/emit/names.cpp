@@ -134,8 +134,8 @@ std::string Emitter::hoist(Range tokens) {
     const bool inside = symbol->token >= tokens.first && symbol->token < tokens.last;
     if (inside || !symbols.insert(symbol).second) continue;
     const Array& array = *symbol->array;
-    text += " " + pointer_type(array, "const " + name_of(*symbol)) + " = (" +
-            pointer_type(array, "") + ")" + array.c() + ".origin;";
+    text += " " + pointer_type(array, "const " + name_of(*symbol)) + " = (" + pointer_type(array, "") + ")" +
+            array.c() + ".origin;";
   }
   hoisted_.emplace_back(tokens, std::move(symbols));
   return text;

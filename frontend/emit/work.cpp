@@ -19,8 +19,9 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
   const std::string to = section({s.tokens.first, assign}, directive.place, "each side of a gmove");
   const std::string from = section({assign + 1, s.tokens.last - 1}, directive.place, "each side of a gmove");
   const auto on_device = [&](std::size_t name) {
-    return d.acc && (d.on_device.empty() || std::any_of(d.on_device.begin(), d.on_device.end(),
-                                                        [&](const Name& n) { return n.text == token(name).text; }));
+    return d.acc &&
+           (d.on_device.empty() || std::any_of(d.on_device.begin(), d.on_device.end(),
+                                               [&](const Name& n) { return n.text == token(name).text; }));
   };
   const bool to_there = on_device(s.tokens.first), from_there = on_device(assign + 1);
   const std::string flags = to_there && from_there ? "XACC_DEVICE"
@@ -28,12 +29,12 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
                             : from_there           ? "XACC_FROM_DEVICE"
                                                    : "0";
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
-                 "xacc_gmove(" + to + ", " + from + ", " + flags + ", " +
-                     place_of(directive) + ");");
+                 "xacc_gmove(" + to + ", " + from + ", " + flags + ", " + place_of(directive) + ");");
 }
 
 // What a pointer points to reaches as far as its section does.
-std::string Emitter::extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s, Place place) const {
+std::string Emitter::extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s,
+                               Place place) const {
   const auto pointers = static_cast<std::size_t>(symbol.pointers);
   if (pointers > 1)
     throw Fault{place, "`" + name_of(symbol) + "` is a pointer to pointers, whose elements lie anywhere",
@@ -57,7 +58,8 @@ std::string Emitter::section(Range tokens, Place from, const std::string& role) 
     throw Fault{place, role + " is a variable, an array or a section of one"};
   const auto pointers = static_cast<std::size_t>(symbol->array ? 0 : symbol->pointers);
   const std::size_t rank = symbol->array ? symbol->array->rank : symbol->dims.size() + pointers;
-  if (subscripts.all.empty() && pointers == 0) subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
+  if (subscripts.all.empty() && pointers == 0)
+    subscripts.all.resize(rank, Subscripted{{{}, {}}});  // the whole
   if (subscripts.all.size() != rank)
     throw Fault{place, "`" + std::string(symbol->name) + "` has " + std::to_string(rank) +
                            " dimensions, and " + std::to_string(subscripts.all.size()) +

@@ -71,7 +71,8 @@ void set_sizes(xacc_layout& layout, const std::int64_t* extents) {
     dim.parts = dim.node_dim >= 0 ? layout.on->nodes->size[dim.node_dim] : 1;
     if (layout.slotted(d) && (dim.align.shadow_low || dim.align.shadow_high))
       refuse(layout.name + ": dimension " + std::to_string(d) +
-             " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away, or make it `*`, the "
+             " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away, or make it `*`, "
+             "the "
              "whole dimension");
   }
   check_fit(layout);
@@ -89,8 +90,7 @@ void find_memory(xacc_array& a) {
 
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
                      const int64_t* extents, const xacc_template* t, const xacc_align* align,
-                     enum xacc_storage storage, void* given,
-                     const xacc_place* at) {
+                     enum xacc_storage storage, void* given, const xacc_place* at) {
   guarded(at, [&] {
     if (a->layout && storage != XACC_GIVEN) return;  // static ones are made once
     xacc_array_leave(a);

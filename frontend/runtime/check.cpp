@@ -60,9 +60,8 @@ void* xacc_element(const xacc_array* a, int access, const int64_t* index, const 
 
 void* xacc_touch(const void* address, size_t bytes, int access, const xacc_place* at) {
   void* memory = nullptr;
-  guarded(at, [&] {
-    memory = Runtime::get().checks()->touch(const_cast<void*>(address), bytes, access, *at);
-  });
+  guarded(at,
+          [&] { memory = Runtime::get().checks()->touch(const_cast<void*>(address), bytes, access, *at); });
   return memory;
 }
 

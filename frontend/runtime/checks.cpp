@@ -93,12 +93,14 @@ void Checks::updated(const xacc_item& item, const xacc_place& at) {
   copies->written[item.clause == XACC_UPDATE_HOST ? host : device] = text_of(at);
 }
 
-void Checks::refuse_old(const std::string& newer, int side, const std::string& variable, const std::string& what) {
+void Checks::refuse_old(const std::string& newer, int side, const std::string& variable,
+                        const std::string& what) {
   static constexpr const char* names[] = {"host", "device"};
   const std::string rank = "rank " + std::to_string(Runtime::get().world().rank());
   const std::string update = std::string("#pragma acc update ") + names[side] + "(" + variable + ")";
   if (side == device && newer.empty())
-    refuse(what + " has no value yet on the device of " + rank + ": bring it there by copyin, or by " + update);
+    refuse(what + " has no value yet on the device of " + rank + ": bring it there by copyin, or by " +
+           update);
   refuse(what + " is read on the " + names[side] + " of " + rank + ", and the " + names[1 - side] +
          " wrote it later (" + newer + "): put " + update + " in between");
 }
@@ -111,14 +113,15 @@ void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_plac
                whole ? at.directive : "element " + std::to_string(offset / bytes) + " of " + at.directive);
 }
 
-void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_place& at, const std::string& what) {
+void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_place& at,
+                    const std::string& what) {
   std::size_t offset = 0;
   Copies* copies = copies_at(memory, &offset);
   if (!copies) return memory;
   const int side = regions_ > 0 ? device : host;
   const std::size_t end = std::min(offset + bytes, copies->bytes);
   for (std::size_t i = offset; i < end; ++i) {
-    if ((access & XACC_READ) && (copies->stale[i] & bit(side))) 
+    if ((access & XACC_READ) && (copies->stale[i] & bit(side)))
       refuse_old(copies->written[1 - side], side, at.directive, what);
     if (access & XACC_WRITE) copies->stale[i] = bit(1 - side);
   }

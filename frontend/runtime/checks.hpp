@@ -46,7 +46,7 @@ class Checks {
   struct Copies {
     std::size_t bytes = 0;
     std::vector<std::uint8_t> stale = {};  // of each byte, which of the copies: bits
-    std::string written[2] = {};      // where each was last written
+    std::string written[2] = {};           // where each was last written
   };
   Copies* copies_at(const void* host, std::size_t* offset);
   // `newer` says where the other side wrote, `what` which element it is.

@@ -200,7 +200,8 @@ void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int f
   });
 }
 
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, const xacc_place* at) {
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
+                const xacc_place* at) {
   guarded(at, [&] {
     if (Group* group = group_of(on))
       where_they_are("the variable", values, static_cast<std::size_t>(bytes), flags,

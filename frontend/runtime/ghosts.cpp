@@ -40,8 +40,8 @@ bool is_own(const xacc_layout& layout, const std::vector<std::int64_t>& at) {
 }  // namespace
 
 Ghosts::Ghosts(Group& group, std::int64_t capacity, const std::string& name)
-    : written_{raw::Window::on_host(*group.world, capacity, sizeof(Written), name + ", when written"), sizeof(Written),
-               capacity, &group},
+    : written_{raw::Window::on_host(*group.world, capacity, sizeof(Written), name + ", when written"),
+               sizeof(Written), capacity, &group},
       last_(static_cast<std::size_t>(capacity)),
       brought_(last_.size()),
       read_(last_.size()) {
@@ -118,8 +118,8 @@ void Ghosts::refuse_stale(const xacc_layout& layout, std::size_t element, const 
   guarded(&place, [&] {
     refuse(name + ", a ghost on rank " + std::to_string(Runtime::get().world().rank()) +
            ", is stale here: its owner, rank " + std::to_string(owner) + ", wrote it in line " +
-           std::to_string(line) + ", and no reflect has brought it since; put #pragma xmp reflect (" + layout.name +
-           ") in between");
+           std::to_string(line) + ", and no reflect has brought it since; put #pragma xmp reflect (" +
+           layout.name + ") in between");
   });
   std::abort();
 }
@@ -140,8 +140,7 @@ void Ghosts::compare(const xacc_layout& layout, const xacc_place& at) {
       if (before || since) refuse_stale(layout, e, read, since ? w.line_since : w.line_before);
       read = {};
     }
-    if (w.since != 0 && is_own(layout, positions(layout, e)))
-      w = {last_[e].time, 0, last_[e].line, 0};
+    if (w.since != 0 && is_own(layout, positions(layout, e))) w = {last_[e].time, 0, last_[e].line, 0};
   }
 }
 

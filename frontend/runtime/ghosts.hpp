@@ -42,7 +42,8 @@ class Ghosts {
     int line;
     const char* file;
   };
-  [[noreturn]] static void refuse_stale(const xacc_layout& layout, std::size_t element, const Read& read, int line);
+  [[noreturn]] static void refuse_stale(const xacc_layout& layout, std::size_t element, const Read& read,
+                                        int line);
 
   Storage written_;
   std::optional<Widths> exchanged_;     // by the widest reflects so far

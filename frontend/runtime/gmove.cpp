@@ -194,8 +194,7 @@ void move(const Side& to, const Side& from) {
     refuse("gmove: elements of " + std::to_string(to.section().element_bytes) + " and " +
            std::to_string(from.section().element_bytes) + " bytes, which are not converted");
   if (from.counts().empty() && !to.counts().empty()) return move_one(to, from);
-  if (to.counts() != from.counts())
-    refuse("gmove: the sides differ: " + to.shape() + " = " + from.shape());
+  if (to.counts() != from.counts()) refuse("gmove: the sides differ: " + to.shape() + " = " + from.shape());
   Runtime& runtime = Runtime::get();
   runtime.meet(runtime.executing_ranks());
   auto& slot = runtime.moves[key_of(to, from)];
@@ -209,10 +208,15 @@ using namespace tca::xacc;
 
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at) {
   const auto on_host = [&](const xacc_section& s, int side, const auto& body) {
-    if (!s.array) return where_they_are("a side", s.memory, bytes_of(s), flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
-    if (s.array->layout) where_they_are(s.array->layout->name.c_str(), s.array->base, xacc_bytes(s.array), flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
+    if (!s.array)
+      return where_they_are("a side", s.memory, bytes_of(s), flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0,
+                            body);
+    if (s.array->layout)
+      where_they_are(s.array->layout->name.c_str(), s.array->base, xacc_bytes(s.array),
+                     flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
   };
   guarded(at, [&] {
-    on_host(*from, XACC_FROM_DEVICE, [&] { on_host(*to, XACC_TO_DEVICE, [&] { move(Side(*to), Side(*from)); }); });
+    on_host(*from, XACC_FROM_DEVICE,
+            [&] { on_host(*to, XACC_TO_DEVICE, [&] { move(Side(*to), Side(*from)); }); });
   });
 }

@@ -83,7 +83,8 @@ std::optional<int> in_own_row(const xacc_nodes& nodes, int rank) {
   const auto at = coordinates_in(*nodes.of, rank);
   if (!at) return {};
   for (int d = 0; d < nodes.of->dims; ++d)
-    if (nodes.of_star[d]) rank -= ((*at)[static_cast<std::size_t>(d)] - nodes.of_base[d]) * nodes.of->ranks[d];
+    if (nodes.of_star[d])
+      rank -= ((*at)[static_cast<std::size_t>(d)] - nodes.of_base[d]) * nodes.of->ranks[d];
   return rank;
 }
 

@@ -25,7 +25,9 @@ class OnHost {
 };
 
 // Whether `flags` ask for memory that is not the host's.
-inline bool elsewhere(int flags) { return (flags & XACC_DEVICE) != 0 && Runtime::get().device().is_separate(); }
+inline bool elsewhere(int flags) {
+  return (flags & XACC_DEVICE) != 0 && Runtime::get().device().is_separate();
+}
 
 // Does something with values that are on the device if `flags` say so.
 template <class Body>

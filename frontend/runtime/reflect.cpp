@@ -184,7 +184,8 @@ bool exchange_in_queue(Exchange* step, std::int64_t async) {
   step->run(device.stream(queue));
   if (async < 0) device.wait(queue);
   const auto over = [&device, queue] { return device.test(queue); };
-  if (async >= 0) Runtime::get().pending.emplace(async, Pending{over, [&device, queue] { device.wait(queue); }});
+  if (async >= 0)
+    Runtime::get().pending.emplace(async, Pending{over, [&device, queue] { device.wait(queue); }});
   return true;
 }
 
@@ -237,15 +238,16 @@ void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* 
     if (!a->layout || !a->layout->initialised)
       refuse("reflect_init has not been executed for this array: put it in front of the first reflect_do");
     const auto& widths = a->layout->reflect_widths;
-    reflect(*a, widths ? widths->data() : nullptr, (flags & XACC_DEVICE) | (a->layout->orthogonal ? XACC_ORTHOGONAL : 0),
-            async, *at);
+    reflect(*a, widths ? widths->data() : nullptr,
+            (flags & XACC_DEVICE) | (a->layout->orthogonal ? XACC_ORTHOGONAL : 0), async, *at);
   });
 }
 
 void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at) {
   guarded(at, [&] {
     if (a->layout && has_full_shadow(*a->layout))
-      refuse(a->layout->name + " has a full shadow, which is not added up: use a reduction of an array that is not "
+      refuse(a->layout->name +
+             " has a full shadow, which is not added up: use a reduction of an array that is not "
              "distributed");
     exchange(fold_of(*a, widths, type, *at), 0, async);
   });

@@ -131,8 +131,7 @@ Steps Side::steps(const Box& box, int rank) const {
     if (loop < loops_.size()) {
       index += box[loop].first * step_[d];
       const std::int64_t next = index + box[loop].distance * step_[d];
-      if (box[loop].count > 1)
-        steps.pitch[loop] = (position(d, next, at) - position(d, index, at)) * pitch;
+      if (box[loop].count > 1) steps.pitch[loop] = (position(d, next, at) - position(d, index, at)) * pitch;
     }
     steps.first += position(d, index, at) * pitch;
     pitch *= extent(d, at);

@@ -1,15 +1,21 @@
 // Compute regions and data of OpenACC in a distributed program: the same results wherever regions run. Prints what is
 // wrong, and ends with 1.
 #include <math.h>
+#include <openacc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <openacc.h>
 #include <xmp.h>
 
 #define N 40
 static int wrong;
-#define EXPECT(c) do { if (!(c)) { wrong = 1; fprintf(stderr, "node %d, line %d: %s\n", xmp_node_num(), __LINE__, #c); } } while (0)
+#define EXPECT(c)                                                              \
+  do {                                                                         \
+    if (!(c)) {                                                                \
+      wrong = 1;                                                               \
+      fprintf(stderr, "node %d, line %d: %s\n", xmp_node_num(), __LINE__, #c); \
+    }                                                                          \
+  } while (0)
 
 #pragma xmp nodes p[*]
 #pragma xmp template t[N]
@@ -23,17 +29,24 @@ int ring[N], dealt[N];
 #pragma xmp align cube[*][j][*] with t[j]
 #pragma xmp align ring[i] with t[i]
 #pragma xmp align dealt[i] with c[i]
-#pragma xmp shadow u[1:1][0]
+#pragma xmp shadow u[1 : 1][0]
 #pragma xmp shadow cube[1][1][0]
 #pragma xmp shadow ring[1]
 
 enum kind { SMALL = 3, LARGE = 7 };
-typedef struct { double x, y; } point;
-struct box { point low; int class; };
+typedef struct {
+  double x, y;
+} point;
+struct box {
+  point low;
+  int class;
+};
 static const double half = 0.5;
 
 #pragma acc routine seq
-static double middle(double const a[restrict 2], struct box b) { return half * (a[0] + a[1]) + b.low.x + b.class; }
+static double middle(double const a[restrict 2], struct box b) {
+  return half * (a[0] + a[1]) + b.low.x + b.class;
+}
 
 static void ghosts_and_loops(void) {
 #pragma xmp loop on t[i]
@@ -41,7 +54,7 @@ static void ghosts_and_loops(void) {
     for (int j = 0; j < N; j++) u[i][j] = 100 * i + j, v[i][j] = -1;
 #pragma acc data copyin(u) copy(v)
   {
-#pragma xmp reflect (u) width(/periodic/1:1, 0) acc
+#pragma xmp reflect(u) width(/ periodic / 1 : 1, 0) acc
 #pragma xmp loop on t[i]
 #pragma acc parallel loop
     for (int i = 0; i < N; i++) {
@@ -61,18 +74,18 @@ static void ghosts_in_queues(void) {
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) ring[i] = i;
 #pragma acc enter data copyin(ring)
-#pragma xmp reflect_init (ring) width(/periodic/1:1) acc
+#pragma xmp reflect_init(ring) width(/ periodic / 1 : 1) acc
   for (int step = 0; step < 3; step++) {
 #pragma xmp loop on t[i]
 #pragma acc parallel loop async(1)
     for (int i = 0; i < N; i++) ring[i] += 1;
 #pragma acc wait(1)
-#pragma xmp reflect_do (ring) acc async(1)
-#pragma xmp wait_async (1)
+#pragma xmp reflect_do(ring) acc async(1)
+#pragma xmp wait_async(1)
   }
   int sum = 0;
-#pragma xmp loop on t[i] reduction(+:sum)
-#pragma acc parallel loop reduction(+:sum)
+#pragma xmp loop on t[i] reduction(+ : sum)
+#pragma acc parallel loop reduction(+ : sum)
   for (int i = 0; i < N; i++) sum += ring[i - 1] + ring[i + 1];
 #pragma acc exit data copyout(ring)
   EXPECT(sum == 2 * (N * (N - 1) / 2 + 3 * N));
@@ -87,12 +100,12 @@ static void three_dimensions(void) {
     for (int i = 0; i < 6; i++)
       for (int j = 0; j < N; j++)
         for (int k = 4; k >= 0; k -= 2) cube[i][j][k] = 10000 * i + 10 * j + k;
-#pragma xmp reflect (cube) acc
-#pragma xmp loop on t[j] reduction(min:least)
-#pragma acc parallel loop gang collapse(2) reduction(min:least)
+#pragma xmp reflect(cube) acc
+#pragma xmp loop on t[j] reduction(min : least)
+#pragma acc parallel loop gang collapse(2) reduction(min : least)
     for (int i = 0; i < 6; i++)
       for (int j = 1; j < N; j++) {
-#pragma acc loop vector reduction(min:least)
+#pragma acc loop vector reduction(min : least)
         for (int k = 0; k < 5; k += 2) least = fmin(least, cube[i][j][k] - cube[i][j - 1][k] + i);
       }
 #pragma acc update host(cube)
@@ -119,15 +132,15 @@ static void reductions(void) {
   double total = 1;
 #pragma acc data copy(total)
   {
-#pragma acc parallel loop reduction(+:total)
+#pragma acc parallel loop reduction(+ : total)
     for (int i = 0; i < N; i++) total += x[i];
-#pragma xmp reduction(+:total) acc
+#pragma xmp reduction(+ : total) acc
   }
   EXPECT(total == (N + 2) * xmp_num_nodes());
   double rounded = 0, again = 0;
-#pragma acc parallel loop reduction(+:rounded)
+#pragma acc parallel loop reduction(+ : rounded)
   for (int i = 0; i < 100000; i++) rounded += 1.0 / (i + 1);
-#pragma acc parallel loop reduction(+:again)
+#pragma acc parallel loop reduction(+ : again)
   for (int i = 0; i < 100000; i++) again += 1.0 / (i + 1);
   EXPECT(fabs(rounded - 12.090146129863) < 1e-9 && rounded == again);
 }
@@ -149,21 +162,21 @@ static void variables_and_types(int n) {
 
 static void memory(int n) {
   double* q = malloc(n * sizeof *q);
-  double (*rows)[3] = malloc(n * sizeof *rows), some[N];
+  double(*rows)[3] = malloc(n * sizeof *rows), some[N];
   for (int i = 0; i < n; i++) q[i] = i, rows[i][0] = rows[i][1] = rows[i][2] = -i, some[i] = 0;
-#pragma acc enter data copyin(q[0:n]) create(rows[0:n])
+#pragma acc enter data copyin(q [0:n]) create(rows [0:n])
 #pragma acc parallel loop present(q, rows) collapse(2)
   for (int i = 0; i < n; i++)
     for (int j = 0; j < 3; j++) rows[i][j] = q[i] * (j + 1);
-#pragma acc update host(rows[0:n])
+#pragma acc update host(rows [0:n])
   for (int i = 0; i < n; i++) EXPECT(rows[i][2] == 3 * i), q[i] = 1;
-#pragma acc update device(q[0:n])
+#pragma acc update device(q [0:n])
   double* there = NULL;
 #pragma acc host_data use_device(q)
   { there = q; }
-#pragma acc parallel loop deviceptr(there) copy(some[10:20])
+#pragma acc parallel loop deviceptr(there) copy(some [10:20])
   for (int i = 10; i < 30; i++) some[i] = there[i] + i;
-#pragma acc exit data delete(rows[0:n]) copyout(q[0:n])
+#pragma acc exit data delete (rows [0:n])copyout(q [0:n])
   for (int i = 0; i < n; i++) EXPECT(q[i] == 1 && some[i] == (i >= 10 && i < 30 ? 1 + i : 0));
   free(q);
   free(rows);
@@ -199,7 +212,7 @@ static void blocks_of_statements_and_conditions(void) {
   }
   for (int i = 0; i < N; i++) EXPECT(a[i] == i && b[i] == N - 1 - i);
   for (int on = 0; on < 2; on++) {
-#pragma acc parallel loop if(on) copy(a)
+#pragma acc parallel loop if (on) copy(a)
     for (int i = 0; i < N; i++) a[i] += 1;
   }
 #pragma acc serial copy(steps)
@@ -235,6 +248,6 @@ int main(void) {
   atomics();
   blocks_of_statements_and_conditions();
   cyclic_loops_and_moves();
-#pragma xmp reduction(max:wrong)
+#pragma xmp reduction(max : wrong)
   return wrong;
 }

@@ -112,8 +112,7 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 /// declarations apart; `type` is a xacc_type.
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
                      const int64_t* extents, const xacc_template* t, const xacc_align* align,
-                     enum xacc_storage storage, void* given,
-                     const xacc_place* at);
+                     enum xacc_storage storage, void* given, const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
 /// What the program's `free` is: memory of xmp_malloc goes back to the runtime, any other to the C library.
