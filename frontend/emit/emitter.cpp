@@ -110,7 +110,9 @@ std::string Emitter::start() const {
 
 void Emitter::function(const Function& function) {
   if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
+  const std::set<std::string> resident = resident_;  // for the whole file
   for (const auto& child : function.body->children) statement(*child);
+  resident_ = resident;
 }
 
 void Emitter::statement(const Statement& s) {

@@ -66,12 +66,13 @@ Translated Emitter::finish_kernels() {
     });
   launches.append(launches_);
   const std::string host = launches.apply(0, text_.size(), &edits_);
-  if (kernels.empty()) return {host, ""};
+  if (kernels.empty()) return {host, "", {}};
   return {
       host,
       "#pragma nv_diag_suppress 177, 550\n#include \"tca/xacc/kernel.cuh\"\n#define restrict __restrict__\n"
       "#define _Bool bool\n" +
-          surroundings_.source() + kernels};
+          surroundings_.source() + kernels,
+          {}};
 }
 
 }  // namespace tca::xacc

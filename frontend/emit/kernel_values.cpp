@@ -75,6 +75,8 @@ void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region
   if (!symbol.parameters.empty())
     throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's",
                 "call the function by its name"};
+  if (element_type(symbol).find("long double") != std::string::npos)
+    throw Fault{place, "`" + name + "` is a long double, which GPUs do not have", "make it a double"};
   const Symbol* type = nullptr;
   for (std::size_t i = symbol.specifiers.first; i < symbol.specifiers.last; ++i)
     if (token(i).kind == TokenKind::word)

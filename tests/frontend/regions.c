@@ -169,7 +169,10 @@ static void memory(int n) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < 3; j++) rows[i][j] = q[i] * (j + 1);
 #pragma acc update host(rows [0:n])
-  for (int i = 0; i < n; i++) EXPECT(rows[i][2] == 3 * i), q[i] = 1;
+  for (int i = 0; i < n; i++) {
+    EXPECT(rows[i][2] == 3 * i);
+    q[i] = 1;
+  }
 #pragma acc update device(q [0:n])
   double* there = NULL;
 #pragma acc host_data use_device(q)
