@@ -48,6 +48,10 @@ class Parser {
       throw Fault{{},
                   "-o names one file, and there are " + std::to_string(options_.sources.size()) + " sources",
                   "leave -o away"};
+    if (options_.check && options_.gpu)
+      throw Fault{{},
+                  "-fcheck looks at what hosts do, and --acc cuda has regions run on GPUs",
+                  "leave one of them away"};
     return std::move(options_);
   }
 

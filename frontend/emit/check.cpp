@@ -27,7 +27,8 @@ void Emitter::find_device_variables() {
     if (!acc || !scope) continue;
     for (const AccClause& clause : acc->clauses) {
       const std::string& name = clause.name.text;
-      if (name == "private" || name == "firstprivate" || name == "reduction" || name == "use_device")
+      if (name == "private" || name == "firstprivate" || name == "reduction" || name == "use_device" ||
+          name == "on_device" || name == "layout")
         continue;
       for (const Ref& ref : clause.variables) {
         const Symbol* symbol = scope->find(ref.name.text);

@@ -180,7 +180,7 @@ std::string Emitter::reduce(const ReductionClause& clause, const std::string& on
 }
 
 std::string Emitter::communicate(const BcastDirective& d, const Directive& directive, const Scope& scope) {
-  std::string text = "{";
+  std::string text = "{" + (d.from_device ? device_check(*d.from_device, directive) : "");
   for (const Ref& variable : d.variables) {
     const Name& name = variable.name;
     const Symbol* symbol = scope.find(name.text);

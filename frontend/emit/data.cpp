@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -82,10 +84,11 @@ std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int
 std::string Emitter::data_open(const AccDirective& acc, const Directive& directive, const Scope& scope) {
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
-  if (count == 0) return "{";
+  if (count == 0) return "{" + on_device(acc, directive);
   const std::string name = unique("data");
-  return "{ xacc_data " + name + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" +
-         items + ", " + count_of(acc, count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+  return "{" + on_device(acc, directive) + " xacc_data " + name +
+         " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " +
+         count_of(acc, count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
 }
 
 // Within host_data, names stand for memory of the device.
@@ -128,20 +131,23 @@ std::string Emitter::declare_data(const AccDirective& acc, const Directive& dire
 }
 
 std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope) {
-  if (acc.name == "declare") return declare_data(acc, directive, scope);
+  std::string begin = on_device(acc, directive);
+  if (scope.is_file) data_set_up_ += std::exchange(begin, "");
+  if (acc.name == "declare") return begin + declare_data(acc, directive, scope);
+  if (acc.name == "barrier_device") return begin + " xacc_barrier_device(" + place_of(directive) + ");";
   const char* call = acc.name == "enter data"  ? "xacc_enter_data("
                      : acc.name == "exit data" ? "xacc_exit_data("
                      : acc.name == "update"    ? "xacc_update("
                                                : nullptr;
-  const std::string waits = choices_.gpu ? waits_of(acc, directive) : "";
-  if (acc.name == "wait" && choices_.gpu) return wait_for_queues(acc, directive);
-  if (!call) return ";";  // cache, routine: nothing to do; nor wait where the device is the host
+  if (choices_.gpu) begin += waits_of(acc, directive);
+  if (acc.name == "wait" && choices_.gpu) return begin + wait_for_queues(acc, directive);
+  if (!call) return begin + ";";  // cache, routine: nothing to do; nor wait where the device is the host
   std::set<std::string> resident = resident_;
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   resident_ = std::move(resident);
-  if (count == 0) return waits + ";";
-  return waits + call + items + ", " + count_of(acc, count) + ", " + queue_of(acc) + ", " +
+  if (count == 0) return begin + ";";
+  return begin + call + items + ", " + count_of(acc, count) + ", " + queue_of(acc) + ", " +
          place_of(directive) + ");";
 }
 

@@ -40,6 +40,8 @@ bool Emitter::declare(int pragma, const Scope& scope) {
     made = declare(*fix, scope, directive);
   else if (const auto* d = std::get_if<DistributeDirective>(&body))
     made = declare(*d, scope, directive);
+  else if (const auto* devices = std::get_if<DevicesDirective>(&body))
+    made = declare(*devices, directive);
   else if (std::holds_alternative<AlignDirective>(body) || std::holds_alternative<ShadowDirective>(body))
     made = declare_arrays(pragma, directive);
   else if (!std::holds_alternative<StaticDescDirective>(body) &&

@@ -79,7 +79,7 @@ std::string Emitter::set_up_at_start() const {
         "xacc_use_gpu(); }\n";
   if (set_up_.empty() && data_set_up_.empty()) return text;
   return text + "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
-         data_set_up_ +
+         share_set_up_ + data_set_up_ +
          "}\n__attribute__((constructor)) static void xacc_register_set_up(void) { "
          "xacc_register(xacc_set_up); }\n";
 }
@@ -147,6 +147,7 @@ void Emitter::standalone(const Statement& s) {
 void Emitter::constructs(const Statement& s) {
   std::vector<int> loop_pragmas;
   std::set<std::string> resident = resident_, pointers = device_pointers_;
+  const int task_depth = task_depth_;
   bool replaced = false;
   std::string closing;
   for (const int pragma : s.constructs) {
@@ -156,6 +157,7 @@ void Emitter::constructs(const Statement& s) {
       if (const auto* t = std::get_if<TaskDirective>(&directive.body)) {
         replace_pragma(pragma, task_open(*t, directive, *s.scope));
         closing += " }";
+        ++task_depth_;
       } else if (const auto* g = std::get_if<GmoveDirective>(&directive.body)) {
         replace_pragma(pragma, "");
         gmove(s, *g, directive);
@@ -192,6 +194,7 @@ void Emitter::constructs(const Statement& s) {
   edits_.insert(token(s.tokens.last - 1).end, closing);
   resident_ = std::move(resident);
   device_pointers_ = std::move(pointers);
+  task_depth_ = task_depth;
 }
 
 Translated translate(const std::string& text, const Program& program, const Objects& objects,

@@ -64,6 +64,12 @@ class Emitter {
   void replace_declaration(const Declaration& declaration, bool file);
   std::string storage(const Symbol& symbol, bool file) const;
 
+  // devices.cpp: which of a node's. Throw Fault where there are none of that name.
+  void find_devices(const Name& name) const;
+  Declared declare(const DevicesDirective& d, const Directive& directive) const;
+  std::string on_device(const AccDirective& acc, const Directive& directive) const;
+  std::string device_check(const Ref& ref, const Directive& directive) const;
+
   // communicate.cpp: what ranks do together. Each returns statements.
   std::string communicate(const Directive& directive, const Scope& scope);
   std::string communicate(const ReflectDirective& d, const Directive& directive, const Scope& scope);
@@ -91,6 +97,7 @@ class Emitter {
   std::string task_open(const TaskDirective& d, const Directive& directive, const Scope& scope);
   void gmove(const Statement& statement, const GmoveDirective& d, const Directive& directive);
   std::string section(Range tokens, Place place, const std::string& what);
+  void share(const Symbol& symbol, const Directive& directive);
   std::string extent_of(const Symbol& symbol, std::size_t dim, const Subscripted& s, Place place) const;
 
   // array.cpp: assignments of sections.
@@ -264,6 +271,9 @@ class Emitter {
   std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;                     // what a program does before its main
   std::string data_set_up_;                // and behind that, when all memory is there
+  std::string share_set_up_;
+  std::set<const Array*> shared_;
+  int task_depth_ = 0;  // tasks around
   std::vector<std::pair<Range, std::set<const Symbol*>>> hoisted_;
   std::set<std::string> resident_;     // in the data regions around
   std::set<const Symbol*> on_device_;  // that data clauses name, with -fcheck

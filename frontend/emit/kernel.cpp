@@ -71,7 +71,8 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
   }
   replace_pragma(pragmas.back(), open);
   for (const AccClause& clause : r.acc->clauses)
-    for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
+    if (clause.name.text != "layout" && clause.name.text != "on_device")
+      for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
   ++compute_depth_;
   const bool serial = has_word(r.acc->name, "serial");
   if (has_word(r.acc->name, "loop"))

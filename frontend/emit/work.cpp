@@ -24,12 +24,26 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
                                                [&](const Name& n) { return n.text == token(name).text; }));
   };
   const bool to_there = on_device(s.tokens.first), from_there = on_device(assign + 1);
-  const std::string flags = to_there && from_there ? "XACC_DEVICE"
-                            : to_there             ? "XACC_TO_DEVICE"
-                            : from_there           ? "XACC_FROM_DEVICE"
-                                                   : "0";
+  std::string flags = to_there && from_there ? "XACC_DEVICE"
+                      : to_there             ? "XACC_TO_DEVICE"
+                      : from_there           ? "XACC_FROM_DEVICE"
+                                             : "0";
+  if (d.kind != GmoveDirective::Kind::collective) {
+    const bool in = d.kind == GmoveDirective::Kind::in;
+    flags += in ? " | XACC_IN" : " | XACC_OUT";
+    share(*program_.uses[in ? assign + 1 : s.tokens.first], directive);
+  }
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
                  "xacc_gmove(" + to + ", " + from + ", " + flags + ", " + place_of(directive) + ");");
+}
+
+// Arrays that some ranks read or write while others do something else are given to them when the program begins.
+void Emitter::share(const Symbol& symbol, const Directive& directive) {
+  const Array* array = symbol.array;
+  if (!task_depth_ || !array || !symbol.scope->is_file || symbol.is_extern ||
+      array->storage != Array::Storage::own || !shared_.insert(array).second)
+    return;
+  share_set_up_ += " xacc_array_share(&" + array->c() + ", " + place_of(directive) + ");";
 }
 
 // What a pointer points to reaches as far as its section does.

@@ -14,17 +14,17 @@ struct AccGrammar {
 constexpr std::string_view data_clauses =
     " copy copyin copyout create present deviceptr pcopy pcopyin pcopyout pcreate"
     " present_or_copy present_or_copyin present_or_copyout present_or_create"
-    " no_create attach default if async wait ";
+    " no_create attach default if async wait on_device layout ";
 constexpr std::string_view compute_clauses =
     " num_gangs num_workers vector_length private firstprivate reduction self ";
 constexpr std::string_view loop_clauses =
-    " gang worker vector seq auto independent collapse tile private reduction ";
+    " gang worker vector seq auto independent collapse tile private reduction layout ";
 
 // Longer names first.
 constexpr AccGrammar acc_directives[] = {
     {"enter data",
-     " copyin create attach pcopyin pcreate present_or_copyin present_or_create if async wait "},
-    {"exit data", " copyout delete detach finalize if async wait "},
+     " copyin create attach pcopyin pcreate present_or_copyin present_or_create if async wait on_device "},
+    {"exit data", " copyout delete detach finalize if async wait on_device "},
     {"data", ""},
     {"parallel loop", ""},
     {"kernels loop", ""},
@@ -33,12 +33,13 @@ constexpr AccGrammar acc_directives[] = {
     {"kernels", ""},
     {"serial", ""},
     {"loop", ""},
-    {"update", " host self device if async wait if_present "},
+    {"update", " host self device if async wait if_present on_device "},
     {"host_data", " use_device if if_present "},
     {"declare",
      " copy copyin copyout create present deviceptr device_resident link pcopy pcopyin pcopyout pcreate"
-     " present_or_copy present_or_copyin present_or_copyout present_or_create "},
-    {"wait", " async if "},
+     " present_or_copy present_or_copyin present_or_copyout present_or_create on_device layout shadow "},
+    {"wait", " async if on_device "},
+    {"barrier_device", " on_device "},
     {"cache", ""},
     {"routine", " gang worker vector seq bind nohost device_type "},
     {"atomic", " read write update capture "},
@@ -84,6 +85,10 @@ void parse_arguments(Cursor& at, AccClause& clause) {
     const ReductionClause r = parse_reduction(at);
     clause.operation = r.operation;
     for (const Name& name : r.variables) clause.variables.push_back({name});
+  } else if (clause.name.text == "layout") {
+    parse_layout(at, clause);
+  } else if (clause.name.text == "shadow") {
+    parse_device_shadow(at, clause);
   } else if (in(numbers, clause.name.text)) {
     do {
       Expr value = at.expression(",:");
@@ -109,7 +114,7 @@ const AccGrammar& parse_name(Cursor& at) {
     for (const std::string_view part : parts) at.expect(part);
     return known;
   }
-  std::vector<std::string_view> all;
+  std::vector<std::string_view> all{"devices"};
   for (const AccGrammar& known : acc_directives) all.push_back(known.name);
   const Name name = at.name("the name of a directive");
   at.fail(name.place, "`" + name.text + "` is no directive of OpenACC; " + nearest(name.text, all));

@@ -42,7 +42,8 @@ constexpr Grammar directives[] = {
     {"reduction", parse_reduction_directive,
      "xmp reduction (OP:VARIABLE, ...) [on NODES|TEMPLATE] [async(ID)] [acc]"},
     {"bcast", parse_bcast,
-     "xmp bcast (VARIABLE, ...) [from NODES|TEMPLATE] [on NODES|TEMPLATE] [async(ID)] [acc]"},
+     "xmp bcast (VARIABLE, ...) [from NODES|TEMPLATE] [from_device DEVICE] [on NODES|TEMPLATE] [async(ID)] "
+     "[acc]"},
     {"wait_async", parse_wait_async, "xmp wait_async (ID, ...) [on NODES|TEMPLATE]"},
     {"post", parse_post, "xmp post (NODES[...], TAG)"},
     {"wait", parse_wait, "xmp wait [(NODES[...] [, TAG])]"},
@@ -107,6 +108,12 @@ std::optional<Directive> parse_directive(const std::string& text, Place line, Fi
   if (at.accept("xmp")) return parse_xmp(at);
   if (!at.accept("acc")) return {};
   const Place place = at.place();
+  if (at.accept("devices")) {
+    at.set_grammar("acc devices NAME[*|COUNT] [= TYPE|DEVICES[FIRST:COUNT]]");
+    Directive devices{"acc devices", place, parse_devices(at)};
+    if (!at.done()) at.fail("`" + std::string(at.peek().text) + "` is left over at the end of the directive");
+    return devices;
+  }
   AccDirective acc = parse_acc(at);
   std::string name = "acc " + acc.name;
   return Directive{std::move(name), place, std::move(acc)};

@@ -156,6 +156,7 @@ struct ReductionDirective {
 struct BcastDirective {
   std::vector<Ref> variables;
   std::optional<Ref> from = {};
+  std::optional<Ref> from_device = {};
   std::optional<Ref> on = {};
   bool acc = false;
   Expr async = {};
@@ -194,6 +195,14 @@ struct AccClause {
   std::string operation = {};       // of a reduction, or the word before a colon
   std::vector<Ref> variables = {};  // of data clauses, reductions and the like
   std::vector<Expr> arguments = {};
+  std::size_t dims = 0;  // of a layout or its shadow
+};
+// Devices of every node.
+struct DevicesDirective {
+  Name name;
+  Form form = Form::square;
+  Expr count = {};  // empty: all
+  std::optional<Ref> of = {};
 };
 struct AccDirective {
   std::string name;  // "data", "enter data", "parallel loop", ...
@@ -212,7 +221,7 @@ using DirectiveBody =
                  ShadowDirective, LoopDirective, ArrayDirective, TaskDirective, TasksDirective,
                  ReflectDirective, GmoveDirective, BarrierDirective, ReductionDirective, BcastDirective,
                  WaitAsyncDirective, PostDirective, WaitDirective, LockDirective, CoarrayDirective,
-                 ImageDirective, StaticDescDirective, AccDirective>;
+                 ImageDirective, StaticDescDirective, DevicesDirective, AccDirective>;
 
 struct Directive {
   std::string name;  // "reflect", "acc data": for messages

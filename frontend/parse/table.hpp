@@ -32,6 +32,10 @@ DirectiveBody parse_wait(Cursor& at);
 DirectiveBody parse_lock(Cursor& at);
 DirectiveBody parse_unlock(Cursor& at);
 
+DirectiveBody parse_devices(Cursor& at);
+void parse_layout(Cursor& at, AccClause& clause);
+void parse_device_shadow(Cursor& at, AccClause& clause);
+
 // What stands behind `acc`, with its name, which may be of two words.
 AccDirective parse_acc(Cursor& at);
 

@@ -127,8 +127,8 @@ DirectiveBody parse_bcast(Cursor& at) {
   while (at.accept(","));
   at.expect(")");
   parse_clauses(at, [&] {
-    return accept_ref(at, "from", d.from) || accept_ref(at, "on", d.on) || accept_flag(at, "acc", d.acc) ||
-           accept_async(at, d.async);
+    return accept_ref(at, "from", d.from) || accept_ref(at, "from_device", d.from_device) ||
+           accept_ref(at, "on", d.on) || accept_flag(at, "acc", d.acc) || accept_async(at, d.async);
   });
   return d;
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 
 using namespace tca::xacc;
 
@@ -81,6 +81,7 @@ void set_sizes(xacc_layout& layout, const std::int64_t* extents) {
 void find_memory(xacc_array& a) {
   xacc_layout& layout = *a.layout;
   layout.storage = &Runtime::get().allocate(layout.element_bytes, capacity_of(layout), layout.name);
+  layout.reflected.clear();
   place_elements(a, layout.storage->window.data());
   if (Checks* checks = Runtime::get().checks()) checks->watch(layout);
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 #include "runtime/on_device.hpp"
 
 namespace tca::xacc {
@@ -100,8 +100,10 @@ raw::Collective& cached(Group& group, const std::string& key, const raw::Request
 
 std::size_t bytes_of(int type) { return type_of(type).bytes; }
 
-void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
-  if (group.ranks.size() == 1 || count == 0) return;
+namespace {
+
+raw::Collective* set_up(std::int64_t count, int type, int operation, Group& group) {
+  if (group.ranks.size() == 1 || count == 0) return nullptr;
   const Type t = type_of(type);
   const std::string name =
       "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," + std::to_string(count);
@@ -111,11 +113,50 @@ void reduce(void* values, std::int64_t count, int type, int operation, Group& gr
                        .element_bytes = t.bytes,
                        .count = count};
   request.operation = operation_of(type, operation);
-  raw::Collective& sum = cached(group, name, request);
-  const std::size_t bytes = t.bytes * static_cast<std::size_t>(count);
-  sum.from().write(0, {static_cast<const std::byte*>(values), bytes});
-  sum.run();
-  sum.to().read(0, {static_cast<std::byte*>(values), bytes});
+  return &cached(group, name, request);
+}
+
+void run(raw::Collective* sum, void* values, std::size_t bytes) {
+  if (!sum) return;
+  sum->from().write(0, {static_cast<const std::byte*>(values), bytes});
+  sum->run();
+  sum->to().read(0, {static_cast<std::byte*>(values), bytes});
+}
+
+bool is_same(const xacc_nodes& a, const xacc_nodes& b) {
+  bool same = a.dims == b.dims && a.first == b.first;
+  for (int d = 0; same && d < a.dims; ++d) same = a.size[d] == b.size[d] && a.ranks[d] == b.ranks[d];
+  return same;
+}
+
+bool is_same(const xacc_on& a, const xacc_on& b) {
+  bool same = a.nodes == b.nodes;
+  for (int d = 0; same && a.nodes && d < a.nodes->dims; ++d)
+    same = a.base[d] == b.base[d] && a.count[d] == b.count[d] && a.step[d] == b.step[d];
+  return same;
+}
+
+// A program has few reductions, and executes them often.
+raw::Collective* find(std::int64_t count, int type, int operation, const xacc_on& on) {
+  Runtime& runtime = Runtime::get();
+  const auto make = [&] {
+    Group* group = group_of(on);
+    return group ? set_up(count, type, operation, *group) : nullptr;
+  };
+  if (runtime.has_coarrays() || (!on.nodes && runtime.in_task())) return make();
+  for (const KnownReduction& known : runtime.reductions)
+    if (known.count == count && known.type == type && known.operation == operation && is_same(known.on, on) &&
+        (!on.nodes || is_same(known.nodes, *on.nodes)))
+      return known.sum;
+  raw::Collective* const sum = make();
+  runtime.reductions.push_back({on, on.nodes ? *on.nodes : xacc_nodes{}, count, type, operation, sum});
+  return sum;
+}
+
+}  // namespace
+
+void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
+  run(set_up(count, type, operation, group), values, bytes_of(type) * static_cast<std::size_t>(count));
 }
 
 void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
@@ -183,10 +224,9 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
     compare_all(*at);
     if (Checks* checks = Runtime::get().checks())
       checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
-    Group* const group = group_of(on);
-    if (!group) return;
-    where_they_are("the variable", values, bytes_of(type) * static_cast<std::size_t>(count), flags,
-                   [&] { reduce(values, count, type, operation, *group); });
+    const std::size_t bytes = bytes_of(type) * static_cast<std::size_t>(count);
+    where_they_are("the variable", values, bytes, flags,
+                   [&] { run(find(count, type, operation, on), values, bytes); });
   });
 }
 

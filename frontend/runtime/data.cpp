@@ -1,5 +1,5 @@
 // OpenACC's data directives.
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 #include "runtime/present.hpp"
 
 using namespace tca::xacc;

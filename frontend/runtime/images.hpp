@@ -31,14 +31,24 @@ static_assert(std::is_trivially_copyable_v<Request>);
 
 class Images {
  public:
+  // Slots of notices.
+  enum Slot : int { meeting, pair, request, reply, posts };
+
   explicit Images(World& world);
 
-  // Collective.
+  // Collective: memory for a coarray, and memory that there is.
   void make(void** memory, const char* name, std::size_t bytes);
+  void adopt(void* memory, const char* name, std::size_t bytes);
+  bool has(const void* address) const { return try_find(address) != nullptr; }
   bool has_coarrays() const { return !coarrays_.empty(); }
 
   void put(const xacc_section& to, std::int64_t image, const xacc_section& from);
   void get(const xacc_section& to, const xacc_section& from, std::int64_t image);
+  // The same of a box in another rank's part of what begins here at `memory`; values lie row by row.
+  void put(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes,
+           const std::byte* values);
+  void get(const void* memory, int rank, const Steps& steps, const Box& box, std::size_t bytes,
+           std::byte* into);
   const void* element(const xacc_section& from, std::int64_t image);
   void lock(const void* object, std::int64_t image, bool locks);
 
@@ -53,7 +63,11 @@ class Images {
   static int rank_of(std::int64_t image);
 
  private:
+  void keep(const char* name, Region region);
+  void prepare_requests();
+  const Coarray* try_find(const void* address) const;
   const Coarray& find(const void* address) const;
+  std::int64_t number_of(const void* address) const;
   void fetch(const Side& from, std::int64_t image, std::byte* into);
   void ask(int rank, Request request, std::size_t bytes);
   void signal(int rank, int slot, std::uint32_t tag);

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 #include "runtime/images.hpp"
 
 namespace tca::xacc {
@@ -53,9 +53,9 @@ WorldOptions options_on_gpus() {
 
 }  // namespace
 
-void guarded(const xacc_place* at, const std::function<void()>& body) {
+void end_in(const xacc_place* at) {
   try {
-    body();
+    throw;
   } catch (const Error& error) {
     end_with(at, error.what(), error.exit_code());
   } catch (const std::exception& error) {
@@ -132,8 +132,10 @@ Images& Runtime::images() {
   return *images_;
 }
 
+bool Runtime::has_coarrays() const { return images_ && images_->has_coarrays(); }
+
 void Runtime::meet(const std::vector<int>& ranks) {
-  if (images_ && images_->has_coarrays()) images_->meet(ranks);
+  if (has_coarrays()) images_->meet(ranks);
 }
 
 Group& Runtime::executing() { return group(stack_.back()); }

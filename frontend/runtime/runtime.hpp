@@ -31,6 +31,15 @@ struct Group {
   std::map<std::string, raw::Collective> collectives = {};
 };
 
+// A reduction as a directive has it, and what it has set up; null where there is nothing to do.
+struct KnownReduction {
+  xacc_on on;
+  xacc_nodes nodes;  // as they were: those of a function may go, and others be in their place
+  std::int64_t count;
+  int type, operation;
+  raw::Collective* sum;
+};
+
 // Memory of a distributed array, in every rank of the group that made it. It outlives the array, for the next
 // one of its size.
 struct Storage {
@@ -82,6 +91,7 @@ class Runtime {
   // Waits until these ranks have come, where the program has coarrays: while a rank is in a wait of the
   // library, it cannot answer those that still read from it.
   void meet(const std::vector<int>& ranks);
+  bool has_coarrays() const;
 
   Storage& allocate(std::size_t element_bytes, std::int64_t capacity, const std::string& name);
   // That which begins at an address; null if there is none.
@@ -100,13 +110,24 @@ class Runtime {
   static inline bool is_checked_ = false;
 
  public:
+  std::vector<KnownReduction> reductions;
   std::multimap<std::int64_t, Pending> pending;
   std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
   bool explain = false;                                // whether exchanges are printed when they are set up
 };
 
-// Runs a directive. An error ends the program with `file:line: directive: message`.
-void guarded(const xacc_place* at, const std::function<void()>& body);
+// Ends the program with `file:line: directive: message` of the exception that is being handled.
+[[noreturn]] void end_in(const xacc_place* at);
+
+// Runs a directive. An error ends the program.
+template <class Body>
+void guarded(const xacc_place* at, const Body& body) {
+  try {
+    body();
+  } catch (...) {
+    end_in(at);
+  }
+}
 
 // Of a xacc_type. Throws Error where that is no number.
 DataType data_type(int type);
@@ -145,6 +166,7 @@ struct xacc_layout {
   xacc_storage kind;
   int type;  // a xacc_type
   tca::xacc::Storage* storage = nullptr;
+  std::map<int, tca::Halo*> reflected = {};                      // by flags: what reflect_do runs
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
   bool orthogonal = false;

@@ -152,6 +152,28 @@ std::string Side::shape() const {
   return counts_.empty() ? text + ", one element" : text;
 }
 
+std::vector<int> holders(const Side& side, const std::vector<int>& ranks, int rank) {
+  std::vector<int> found;
+  std::vector<std::vector<int>> known;
+  const auto me = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int holder = ranks[(me + i) % ranks.size()];
+    auto part = side.part(holder);
+    if (!part || std::find(known.begin(), known.end(), *part) != known.end()) continue;
+    known.push_back(std::move(*part));
+    found.push_back(holder);
+  }
+  return found;
+}
+
+std::vector<int> ranks_with(const Side& side) {
+  std::vector<int> found;
+  if (!side.section().array) return found;
+  for (const int rank : ranks_of(xacc_on_nodes(side.section().array->layout->on->nodes, nullptr, nullptr)))
+    if (!side.owned_by(rank).empty()) found.push_back(rank);
+  return found;
+}
+
 xacc_section all_of(xacc_array& a) {
   if (!a.layout) refuse("the array has no memory yet");
   xacc_section section{};

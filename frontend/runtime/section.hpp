@@ -46,6 +46,10 @@ class Side {
   std::vector<std::int64_t> counts_;
 };
 
+// Of `ranks`, those that have different parts of a side: of copies the nearest behind `rank`, itself if it is one.
+std::vector<int> holders(const Side& side, const std::vector<int>& ranks, int rank);
+// All ranks that have elements of an array; none where it is not distributed.
+std::vector<int> ranks_with(const Side& side);
 // A section that is all of an array.
 xacc_section all_of(xacc_array& a);
 // All steps of a side.

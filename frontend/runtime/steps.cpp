@@ -47,14 +47,18 @@ Steps dense(const Box& part, const Box& whole) {
 void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
           std::size_t element_bytes) {
   if (volume(box) == 0) return;
-  std::vector<std::int64_t> step(box.size());
+  // Elements that lie one behind the other on both sides go together.
+  const bool rows = !box.empty() && to_steps.pitch.back() == 1 && from_steps.pitch.back() == 1;
+  const std::size_t loops = box.size() - (rows ? 1 : 0);
+  const std::size_t bytes = element_bytes * (rows ? static_cast<std::size_t>(box.back().count) : 1);
+  std::vector<std::int64_t> step(loops);
   for (;;) {
     std::int64_t t = to_steps.first, f = from_steps.first;
-    for (std::size_t d = 0; d < box.size(); ++d)
+    for (std::size_t d = 0; d < loops; ++d)
       t += step[d] * to_steps.pitch[d], f += step[d] * from_steps.pitch[d];
     std::memcpy(static_cast<char*>(to) + t * static_cast<std::int64_t>(element_bytes),
-                static_cast<const char*>(from) + f * static_cast<std::int64_t>(element_bytes), element_bytes);
-    std::size_t d = box.size();
+                static_cast<const char*>(from) + f * static_cast<std::int64_t>(element_bytes), bytes);
+    std::size_t d = loops;
     while (d > 0 && ++step[d - 1] == box[d - 1].count) step[--d] = 0;
     if (d == 0) return;
   }

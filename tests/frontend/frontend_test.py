@@ -97,6 +97,12 @@ class Refusals(FrontEnd):
         self.assert_refused(self.in_main("#pragma xmp loop on t[k]", "for (int i = 0; i < N; i++) a[i] = 0;"), "there is no loop over `k`")
         self.assert_refused(self.in_main("#pragma xmp loop on t[2*i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "`2*i` is none of the loop's variables")
 
+    def test_devices_and_layouts(self):
+        self.assert_refused(self.in_main("#pragma acc enter data copyin(a) on_device(d)"), "there are no devices `d`", "declare them: #pragma acc devices d[*]")
+        self.assert_refused("#pragma acc devices d[*]\n" + self.in_main("#pragma acc barrier_device on_device(e)"), "there are no devices `e`", "there are d")
+        self.assert_refused("#pragma acc devices d[2][2]\n", "devices have one dimension")
+        self.assert_refused("double c[4];\n#pragma acc declare create(c) shadow([1])\n", "shadow says something about a layout", "add one: layout([block])")
+
     def test_a_construct_without_a_statement(self):
         self.assert_refused(self.in_main("#pragma xmp task on p[0]"), "task says something about the statement behind it")
 

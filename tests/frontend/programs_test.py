@@ -584,6 +584,40 @@ int main(int argc, char** argv) {
                             ("3", r"s: s is read on the host of rank \d, and the device wrote it later")):  # fmt: skip
             self.assertRegex(self.run_ranks(program, 2, which).stderr, r"program\.c:\d+: " + said)
 
+    def test_devices_that_a_rank_does_not_have(self):
+        source = """
+#pragma acc devices d[*]
+#pragma xmp nodes p[*]
+#pragma xmp template t[8]
+#pragma xmp distribute t[block] onto p
+double u[8], b = 1;
+#pragma xmp align u[i] with t[i]
+#pragma xmp shadow u[1]
+#pragma acc declare create(u) layout([block]) shadow([1:1]) on_device(d)
+int main(int argc, char** argv) {
+  const int count = atoi(argv[1]), which = atoi(argv[2]);
+#pragma acc devices e[count] = nvidia[0:count]
+#pragma acc enter data copyin(b) on_device(d[which])
+#pragma xmp loop on t[i]
+#pragma acc parallel loop layout(u[i]) on_device(e)
+  for (int i = 0; i < 8; i++) u[i] = i + b;
+#pragma acc barrier_device on_device(d)
+#pragma acc update host(u) on_device(d)
+#pragma acc wait on_device(d)
+#pragma xmp bcast (b) from_device d[0] from p[0]
+#pragma acc exit data delete(b) on_device(d)
+#pragma acc barrier_device
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 8; i++) EXPECT(u[i] == i + 1);
+  finish();
+}
+"""
+        program = self.build(CHECK + source)
+        done = self.run_ranks(program, 2, "1", "0")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(self.run_ranks(program, 1, "2", "0").stderr, r"program\.c:\d+: acc devices: devices e are 2, and a rank drives one device, number 0: start a rank for each")
+        self.assertRegex(self.run_ranks(program, 1, "1", "3").stderr, r"program\.c:\d+: acc enter data: there is no d\[3\], and a rank drives one device")
+
     def test_explain_prints_the_puts_of_an_exchange(self):
         with open(os.path.join(EXAMPLES, "heat.c")) as file:
             program = self.build(file.read(), "--explain")

@@ -113,6 +113,9 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
                      const int64_t* extents, const xacc_template* t, const xacc_align* align,
                      enum xacc_storage storage, void* given, const xacc_place* at);
+/// Lets other ranks reach an array while this one does something else. All ranks call it, for an array that stays as long
+/// as the program.
+void xacc_array_share(xacc_array* a, const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
 /// What the program's `free` is: memory of xmp_malloc goes back to the runtime, any other to the C library.
@@ -137,7 +140,14 @@ xacc_task xacc_task_enter(xacc_on on, const xacc_place* at);
 void xacc_task_leave(xacc_task* task);
 
 /// Bits of `flags`.
-enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2, XACC_TO_DEVICE = 4, XACC_FROM_DEVICE = 8 };
+enum {
+  XACC_DEVICE = 1,
+  XACC_ORTHOGONAL = 2,
+  XACC_IN = 4,
+  XACC_OUT = 8,
+  XACC_TO_DEVICE = 16,
+  XACC_FROM_DEVICE = 32
+};
 /// `widths` has low, high and periodic of each dimension; NULL is the whole shadow. `async` is -1, or what
 /// wait_async names.
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
@@ -276,6 +286,11 @@ typedef struct xacc_launch {
   int64_t queue;
   const xacc_place* at;
 } xacc_launch;
+/// Devices of every node: `count` from number `base` on; -1: all.
+void xacc_devices(const char* name, int64_t base, int64_t count, const xacc_place* at);
+void xacc_on_device(const char* name, int64_t number, const xacc_place* at);
+/// Waits for all that the rank's device has to do.
+void xacc_barrier_device(const xacc_place* at);
 /// What of the scratch memory of a region's reductions one value has.
 enum { xacc_slot_bytes = 16 };
 /// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's.

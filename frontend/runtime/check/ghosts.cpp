@@ -1,4 +1,4 @@
-#include "runtime/ghosts.hpp"
+#include "runtime/check/ghosts.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // What programs ask that were translated with -fcheck, at every subscript and where loops begin and end.
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 
 using namespace tca::xacc;
 

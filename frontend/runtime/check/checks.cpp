@@ -1,7 +1,9 @@
-#include "runtime/checks.hpp"
+#include "runtime/check/checks.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "runtime/section.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -155,6 +157,32 @@ void Checks::wrote(void* memory, std::size_t bytes, bool on_device, const xacc_p
 void Checks::changed(void* memory, std::size_t bytes, bool on_device, const xacc_place& at) {
   const int regions = std::exchange(regions_, on_device ? 1 : 0);
   touch(memory, bytes, XACC_READ | XACC_WRITE, at, "what is reduced");
+  regions_ = regions;
+}
+
+void Checks::moved(const xacc_section& section, int access, bool on_device, const xacc_place& at) {
+  const Side side(section);
+  const int me = Runtime::get().world().rank(), regions = std::exchange(regions_, on_device ? 1 : 0);
+  Ghosts* const ghosts = section.array && section.array->layout->storage
+                             ? section.array->layout->storage->ghosts.get()
+                             : nullptr;
+  const std::string what =
+      "an element of " + (section.array ? section.array->layout->name : std::string("a section"));
+  for (const Box& box : side.owned_by(me)) {
+    if (volume(box) == 0) continue;
+    const Steps steps = side.steps(box, me);
+    std::vector<std::int64_t> step(box.size());
+    for (bool more = true; more;) {
+      std::int64_t offset = steps.first;
+      for (std::size_t i = 0; i < box.size(); ++i) offset += step[i] * steps.pitch[i];
+      const auto element = static_cast<std::size_t>(offset);
+      touch(memory_of(side) + element * section.element_bytes, section.element_bytes, access, at, what);
+      if (ghosts && (access & XACC_WRITE)) ghosts->wrote(element, false, time_, at.line);
+      std::size_t d = box.size();
+      while (d > 0 && ++step[d - 1] == box[d - 1].count) step[--d] = 0;
+      more = d > 0;
+    }
+  }
   regions_ = regions;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ghosts.hpp"
+#include "runtime/check/ghosts.hpp"
 
 namespace tca::xacc {
 
@@ -34,6 +34,8 @@ class Checks {
   // Something that ranks did together wrote, on the device or on the host; `changed` read it as well.
   void changed(void* host, std::size_t bytes, bool device, const xacc_place& at);
   void wrote(void* host, std::size_t bytes, bool device, const xacc_place& at);
+  // An assignment of sections accesses what this rank has of one of its sides.
+  void moved(const xacc_section& section, int access, bool device, const xacc_place& at);
 
   // In front of an exchange of ghosts, and behind it.
   void compare(const xacc_layout& layout, const xacc_place& at);
