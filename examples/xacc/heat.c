@@ -41,11 +41,13 @@ int main(int argc, char** argv) {
       change = 0;
 #pragma xmp loop (i, j) on t[i][j]
 #pragma acc parallel loop reduction(max : change)
-      for (int i = 1; i < N - 1; i++)
+      for (int i = 1; i < N - 1; i++) {
+#pragma acc loop vector reduction(max : change)
         for (int j = 1; j < N - 1; j++) {
           change = fmax(change, fabs(next[i][j] - u[i][j]));
           u[i][j] = next[i][j];
         }
+      }
 #pragma xmp reduction(max : change)
     }
   }

@@ -25,11 +25,13 @@ constexpr const char* help =
     "  --acc cpu|cuda  Where compute regions run: on the host, or on GPUs, for which nvcc compiles them\n"
     "  -findex=global  Subscripts without a loop variable count from the array's beginning, and not, as\n"
     "                  with -findex=omni, from the rank's part\n"
-    "  -fcheck         Ends the program at a wrong index, a stale ghost and a missing update, and says whose\n"
+    "  -fcheck         Ends the program at a wrong index, a stale ghost and a missing update, and says "
+    "whose\n"
     "  --explain       Has the program print the puts of every reflect when it first runs\n"
     "  --no-openmp     Leaves the lines for OpenMP away\n"
     "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"
-    "  --nvcc COMPILER CUDA's; NVCC in the environment, nvcc, or /usr/local/cuda/bin/nvcc. -arch= and -gencode=\n"
+    "  --nvcc COMPILER CUDA's; NVCC in the environment, nvcc, or /usr/local/cuda/bin/nvcc. -arch= and "
+    "-gencode=\n"
     "                  are for it; without them it compiles for the GPU at hand, or as OpenTCA was\n"
     "\n"
     "Examples:\n"
@@ -97,8 +99,9 @@ class Driver {
     }
     const Program program = analyse_all(std::move(tokens), std::move(directives), faults);
     const Objects& objects = objects_;
-    return translate(preprocessed.text, program, objects,
-                     {options_.local_indices, options_.check, options_.explain, options_.gpu, unit_of(source)}, faults);
+    return translate(
+        preprocessed.text, program, objects,
+        {options_.local_indices, options_.check, options_.explain, options_.gpu, unit_of(source)}, faults);
   }
 
   Program analyse_all(std::vector<Token> tokens, std::vector<std::optional<Directive>> directives,
@@ -114,7 +117,8 @@ class Driver {
     const Options::Stage stage = options_.stage;
     if (stage == Options::Stage::emit || stage == Options::Stage::preprocess) {
       std::FILE* file = options_.output.empty() ? stdout : std::fopen(options_.output.c_str(), "w");
-      const std::string all = text + (translated.kernels.empty() ? "" : "\n/* compiled by nvcc:\n" + translated.kernels + "*/\n");
+      const std::string all =
+          text + (translated.kernels.empty() ? "" : "\n/* compiled by nvcc:\n" + translated.kernels + "*/\n");
       const bool written = file && std::fwrite(all.data(), 1, all.size(), file) == all.size();
       if (file && file != stdout) std::fclose(file);
       if (!written) print(files_, Severity::error, {{}, "cannot write to " + options_.output});

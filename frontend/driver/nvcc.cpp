@@ -44,10 +44,13 @@ bool has_gpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 std::vector<std::string> nvcc_command(const Options& options, const Home& home, const std::string& source,
                                       const std::string& object) {
-  std::vector<std::string> command{find_nvcc(options), "-std=c++17", "--expt-relaxed-constexpr", "-I" + home.include};
+  std::vector<std::string> command{find_nvcc(options), "-std=c++17", "--expt-relaxed-constexpr",
+                                   "-I" + home.include};
   for (const std::string& word : options.compile)
-    if (word.starts_with("-O") || word == "-g") command.push_back(word == "-Ofast" ? "-O3" : word);
-  const std::vector<std::string> gpus = has_gpu() || home.gpus.empty() ? std::vector<std::string>{} : std::vector{home.gpus};
+    if (word == "-g" || (word.size() == 3 && word.starts_with("-O") && word[2] >= '0' && word[2] <= '3'))
+      command.push_back(word);
+  const std::vector<std::string> gpus =
+      has_gpu() || home.gpus.empty() ? std::vector<std::string>{} : std::vector{home.gpus};
   const std::vector<std::string>& for_nvcc = options.for_nvcc.empty() ? gpus : options.for_nvcc;
   command.insert(command.end(), for_nvcc.begin(), for_nvcc.end());
   if (options.for_nvcc.empty() && has_gpu()) command.emplace_back("-arch=native");

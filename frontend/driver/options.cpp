@@ -41,6 +41,9 @@ class Parser {
     for (; at_ < words_.size(); ++at_) word(words_[at_]);
     if (options_.sources.empty() && (options_.link.empty() || options_.stage != Options::Stage::link))
       throw Fault{{}, "there is no source", "give C files, such as tca xacc cc -O2 heat.c -o heat"};
+    if (options_.gpu && options_.check)
+      throw Fault{
+          {}, "-fcheck looks at what the host does, and --acc cuda has GPUs do it", "check with --acc cpu"};
     if (!options_.output.empty() && options_.sources.size() > 1 && options_.stage != Options::Stage::link)
       throw Fault{{},
                   "-o names one file, and there are " + std::to_string(options_.sources.size()) + " sources",

@@ -15,8 +15,8 @@ struct Options {
   std::vector<std::string> link;          // objects, -l, -L
   std::string output;
   bool openmp = true;
-  bool gpu = false;                // --acc cuda
-  std::string nvcc;                // empty: found
+  bool gpu = false;                   // --acc cuda
+  std::string nvcc;                   // empty: found
   std::vector<std::string> for_nvcc;  // -arch=..., -gencode...
   bool local_indices = true;
   bool check = false;

@@ -19,6 +19,14 @@ const char* clause_of(std::string_view name) {
   return nullptr;
 }
 
+// How many items count: none where an `if` says so.
+std::string count_of(const AccDirective& acc, int count) {
+  const AccClause* condition = acc.find("if");
+  const bool given = condition && !condition->arguments.empty();
+  return given ? "(" + condition->arguments[0].text + ") ? " + std::to_string(count) + " : 0"
+               : std::to_string(count);
+}
+
 }  // namespace
 
 // The queue of an `async` clause.
@@ -43,6 +51,8 @@ std::string Emitter::data_item(const Symbol& symbol, const std::vector<Subscript
                              : s.extent                       ? s.extent.text
                                         : "sizeof(" + name + ") / sizeof(" + name + "[0])";
     where = "(void*)&" + name + "[" + base + "], (" + rows + ") * sizeof(" + name + "[0]), (void*)" + name;
+  } else if (is_pointer_to_rows(symbol)) {
+    where = "(void*)" + name + ", 0";
   } else if (symbol.kind == Symbol::Kind::parameter && !symbol.dims.empty() && !symbol.dims[0].empty()) {
     where = "(void*)" + name + ", (" + text_of(symbol.dims[0]) + ") * sizeof(" + name + "[0])";
   } else if (symbol.kind == Symbol::Kind::parameter ? !symbol.dims.empty() || symbol.pointers > 0
@@ -55,6 +65,8 @@ std::string Emitter::data_item(const Symbol& symbol, const std::vector<Subscript
 std::string Emitter::data_items(const AccDirective& acc, const Scope& scope, int* count) {
   std::string list;
   for (const AccClause& clause : acc.clauses) {
+    if (clause.name.text == "deviceptr")
+      for (const Ref& ref : clause.variables) device_pointers_.insert(ref.name.text);
     const char* kind = clause_of(clause.name.text);
     if (!kind) continue;
     for (const Ref& ref : clause.variables) {
@@ -76,7 +88,32 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
   const std::string name = unique("data");
   return "{" + on_device(acc, directive) + " xacc_data " + name +
          " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " +
-         std::to_string(count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+         count_of(acc, count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+}
+
+// Within host_data, names stand for memory of the device.
+std::string Emitter::use_device(const AccDirective& acc, const Directive& directive, const Scope& scope) {
+  std::string text = "{";
+  for (const AccClause& clause : acc.clauses)
+    for (const Ref& ref : clause.variables) {
+      const Symbol* symbol = scope.find(ref.name.text);
+      if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
+      if (symbol->coarray)
+        throw Fault{ref.name.place, "the coarray `" + ref.name.text + "` has no memory on a GPU",
+                    "copy it to an array, and back"};
+      if (!symbol->array && symbol->dims.empty() && symbol->pointers == 0)
+        throw Fault{ref.name.place,
+                    "`" + ref.name.text + "` is no array and no pointer, which use_device is for"};
+      const std::string there = unique("there");
+      const std::string variable = symbol->array ? symbol->array->c() : ref.name.text;
+      const std::string type = symbol->array ? "xacc_array" : "__typeof__(&" + variable + "[0])";
+      const std::string call = symbol->array
+                                   ? "xacc_array_on_device(&" + variable
+                                   : "xacc_device_address(" + quoted(ref.name.text) + ", " + variable;
+      text += " " + type + " " + there + " = " + call + ", " + place_of(directive) + "); " + type + " " +
+              variable + " __attribute__((unused)) = " + there + ";";
+    }
+  return text;
 }
 
 // What is declared stays on the device as long as its function, or the program.
@@ -102,14 +139,27 @@ std::string Emitter::acc_standalone(const AccDirective& acc, const Directive& di
                      : acc.name == "exit data" ? "xacc_exit_data("
                      : acc.name == "update"    ? "xacc_update("
                                                : nullptr;
-  if (!call) return begin + ";";  // wait, cache, routine: nothing to do where the device is the host
+  if (choices_.gpu) begin += waits_of(acc, directive);
+  if (acc.name == "wait" && choices_.gpu) return begin + wait_for_queues(acc, directive);
+  if (!call) return begin + ";";  // cache, routine: nothing to do; nor wait where the device is the host
   std::set<std::string> resident = resident_;
   int count = 0;
   const std::string items = data_items(acc, scope, &count);
   resident_ = std::move(resident);
-  return count ? begin + call + items + ", " + std::to_string(count) + ", " + queue_of(acc) + ", " +
-                     place_of(directive) + ");"
-               : ";";
+  if (count == 0) return begin + ";";
+  return begin + call + items + ", " + count_of(acc, count) + ", " + queue_of(acc) + ", " +
+         place_of(directive) + ");";
+}
+
+// The host waits for queues, or with `async` another queue does.
+std::string Emitter::wait_for_queues(const AccDirective& acc, const Directive& directive) const {
+  if (acc.arguments.empty()) return "xacc_wait_queues(" + place_of(directive) + ");";
+  std::string text = "{";
+  for (const Expr& queue : acc.arguments)
+    text += (acc.find("async") ? " xacc_order_queues(" + queue_of(acc) + ", "
+                               : std::string(" xacc_wait_queue(")) +
+            "(" + queue.text + "), " + place_of(directive) + ");";
+  return text + " }";
 }
 
 }  // namespace tca::xacc

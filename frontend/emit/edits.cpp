@@ -29,9 +29,11 @@ std::string Edits::apply(std::size_t begin, std::size_t end, const Edits* more) 
   std::vector<Edit> sorted;
   for (const Edits* edits : {this, more})
     if (edits)
-      std::copy_if(edits->edits_.begin(), edits->edits_.end(), std::back_inserter(sorted), [&](const Edit& e) {
-        return e.begin >= begin && e.end <= end && (edits == this || e.begin < end || end == text_.size());
-      });
+      std::copy_if(edits->edits_.begin(), edits->edits_.end(), std::back_inserter(sorted),
+                   [&](const Edit& e) {
+                     return e.begin >= begin && e.end <= end &&
+                            (edits == this || e.begin < end || end == text_.size());
+                   });
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
   std::string result;

@@ -74,7 +74,9 @@ Translated Emitter::run() {
 std::string Emitter::set_up_at_start() const {
   std::string text;
   if (!kernels_.empty())
-    text = "\n# 1 \"<compute regions>\"\n__attribute__((constructor)) static void xacc_register_gpu(void) { xacc_use_gpu(); }\n";
+    text =
+        "\n# 1 \"<compute regions>\"\n__attribute__((constructor)) static void xacc_register_gpu(void) { "
+        "xacc_use_gpu(); }\n";
   if (set_up_.empty() && data_set_up_.empty()) return text;
   return text + "\n# 1 \"<directives outside of functions>\"\nstatic void xacc_set_up(void) {" + set_up_ +
          share_set_up_ + data_set_up_ +
@@ -112,7 +114,9 @@ void Emitter::function(const Function& function) {
   if (function.symbol->name == "main" && type.last == type.first + 1 && token(type.first).is("void"))
     edits_.replace(token(type.first).begin, token(type.first).end, "int");
   if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
+  const std::set<std::string> resident = resident_;  // for the whole file
   for (const auto& child : function.body->children) statement(*child);
+  resident_ = resident;
 }
 
 void Emitter::statement(const Statement& s) {
@@ -146,7 +150,7 @@ void Emitter::standalone(const Statement& s) {
 // line, so that their order does not matter.
 void Emitter::constructs(const Statement& s) {
   std::vector<int> loop_pragmas;
-  std::set<std::string> resident = resident_;
+  std::set<std::string> resident = resident_, pointers = device_pointers_;
   const int task_depth = task_depth_;
   bool replaced = false;
   std::string closing;
@@ -163,10 +167,16 @@ void Emitter::constructs(const Statement& s) {
         gmove(s, *g, directive);
         replaced = true;
       } else if (acc && (acc->name == "data" || acc->name == "host_data")) {
-        replace_pragma(pragma, data_open(*acc, directive, *s.scope));
+        const bool addresses = acc->name == "host_data" && choices_.gpu;
+        replace_pragma(
+            pragma, addresses ? use_device(*acc, directive, *s.scope) : data_open(*acc, directive, *s.scope));
         closing += " }";
       } else if (std::holds_alternative<TasksDirective>(directive.body)) {
         replace_pragma(pragma, "");
+      } else if (acc && acc->name == "atomic" && in_kernel_) {
+        replace_pragma(pragma, "");
+        atomic(s, *acc, directive);
+        replaced = true;
       } else if (acc && acc->name == "atomic") {
         replace_pragma(pragma, choices_.check
                                    ? ""
@@ -187,6 +197,7 @@ void Emitter::constructs(const Statement& s) {
     for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, closing);
   resident_ = std::move(resident);
+  device_pointers_ = std::move(pointers);
   task_depth_ = task_depth;
 }
 

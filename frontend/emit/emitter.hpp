@@ -15,7 +15,13 @@ class Emitter {
  public:
   Emitter(const std::string& text, const Program& program, const Objects& objects, const Choices& choices,
           std::vector<Fault>& faults)
-      : program_(program), objects_(objects), choices_(choices), faults_(faults), text_(text), edits_(text), launches_(text),
+      : program_(program),
+        objects_(objects),
+        choices_(choices),
+        faults_(faults),
+        text_(text),
+        edits_(text),
+        launches_(text),
         surroundings_(program, text) {}
 
   Translated run();
@@ -153,18 +159,21 @@ class Emitter {
     const AccDirective* acc = nullptr;
     const Directive* directive = nullptr;
     std::map<std::string, Clip> clips = {};
-    std::vector<const AccDirective*> loops = {};  // what is said of the loops, the region's directive included
-    std::set<std::string> named = {};             // in its clauses
-    std::string open = {};                        // declares what this rank has, where the directives do not
+    std::vector<const AccDirective*> loops =
+        {};                            // what is said of the loops, the region's directive included
+    std::set<std::string> named = {};  // in its clauses
+    std::string open = {};             // declares what this rank has, where the directives do not
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
   void region(const Statement& statement, const std::vector<int>& pragmas);
   void kernels_of_block(const Statement& block, const Region& region);
-  std::vector<const Statement*> shared_loops(const Statement& s, std::vector<const AccDirective*>& said) const;
+  std::vector<const Statement*> shared_loops(const Statement& s,
+                                             std::vector<const AccDirective*>& said) const;
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
   void make_kernel(const Statement& s, Region& region, bool shared);
-  void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region, Kernel& k);
-  void count_locally(const Statement& s, const Region& region);
+  void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region,
+                 Kernel& k);
+  void clip_region(const Statement& s, const Region& region, Place place);
   std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
   bool is_index(const Statement& region, const Symbol& symbol) const;
   std::string waits_of(const AccDirective& acc, const Directive& directive) const;
@@ -179,16 +188,23 @@ class Emitter {
   std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
 
+  // kernel_atomic.cpp
+  std::string atomic_update(Range tokens, bool after, Place place) const;
+  void atomic(const Statement& s, const AccDirective& acc, const Directive& directive);
+
   // kernel_text.cpp
   std::string kernel_text(Kernel& k);
   std::string launch_text(const Kernel& k);
   Translated finish_kernels();
 
   // data.cpp: data regions and updates.
-  std::string data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts, const std::string& kind) const;
+  std::string data_item(const Symbol& symbol, const std::vector<Subscript>& subscripts,
+                        const std::string& kind) const;
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string use_device(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string wait_for_queues(const AccDirective& acc, const Directive& directive) const;
   std::string acc_standalone(const AccDirective& acc, const Directive& directive, const Scope& scope);
 
   // coarray.cpp: coarrays are pointers to memory that other images reach; a reference to an image's is a call.
@@ -253,8 +269,8 @@ class Emitter {
   KernelSurroundings surroundings_;
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
-  std::string set_up_;       // what a program does before its main
-  std::string data_set_up_;  // and behind that, when all memory is there
+  std::string set_up_;                     // what a program does before its main
+  std::string data_set_up_;                // and behind that, when all memory is there
   std::string share_set_up_;
   std::set<const Array*> shared_;
   int task_depth_ = 0;  // tasks around

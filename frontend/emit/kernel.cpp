@@ -24,7 +24,8 @@ const Statement* only_loop(const Statement& loop) {
   return s->kind == Statement::Kind::loop ? s : nullptr;
 }
 
-std::string argument_of(const std::vector<const AccDirective*>& loops, std::initializer_list<std::string_view> names) {
+std::string argument_of(const std::vector<const AccDirective*>& loops,
+                        std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names)
     for (const AccDirective* loop : loops)
       if (const AccClause* clause = loop->find(name); clause && !clause->arguments.empty())
@@ -70,7 +71,8 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
   }
   replace_pragma(pragmas.back(), open);
   for (const AccClause& clause : r.acc->clauses)
-    for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
+    if (clause.name.text != "layout" && clause.name.text != "on_device")
+      for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
   ++compute_depth_;
   const bool serial = has_word(r.acc->name, "serial");
   if (has_word(r.acc->name, "loop"))
@@ -92,13 +94,15 @@ void Emitter::kernels_of_block(const Statement& block, const Region& region) {
       continue;
     }
     if (child->kind == Statement::Kind::declaration)
-      throw Fault{program_.place(child->tokens.first), "a variable of its own in a compute region of several statements",
+      throw Fault{program_.place(child->tokens.first),
+                  "a variable of its own in a compute region of several statements",
                   "declare it within the loop that uses it, or in front of the region"};
     Region r{region.acc, region.directive, {}, {region.acc}, region.named, ""};
     bool shared = false;
     for (const int pragma : child->constructs) {
       const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
-      if (const auto* loop = std::get_if<LoopDirective>(&directive.body)) r.open += clips(*loop, *child->scope, r.clips);
+      if (const auto* loop = std::get_if<LoopDirective>(&directive.body))
+        r.open += clips(*loop, *child->scope, r.clips);
       if (const auto* acc = std::get_if<AccDirective>(&directive.body)) r.loops.push_back(acc), shared = true;
       replace_pragma(pragma, "");
     }
@@ -108,7 +112,8 @@ void Emitter::kernels_of_block(const Statement& block, const Region& region) {
 
 // The loops, each in the other, that threads share out: those of `collapse`, and those in them that are said to be
 // shared out too. `loops` gets what is said about them.
-std::vector<const Statement*> Emitter::shared_loops(const Statement& s, std::vector<const AccDirective*>& said) const {
+std::vector<const Statement*> Emitter::shared_loops(const Statement& s,
+                                                    std::vector<const AccDirective*>& said) const {
   std::vector<const Statement*> loops{&s};
   int levels = 1;
   for (const AccDirective* acc : said) levels = std::max(levels, levels_of(*acc));
@@ -116,7 +121,8 @@ std::vector<const Statement*> Emitter::shared_loops(const Statement& s, std::vec
     for (; levels > 1; --levels) {
       const Statement* inner = only_loop(*loops.back());
       if (!inner)
-        throw Fault{program_.place(s.tokens.first), "there are fewer loops directly in each other than collapse says",
+        throw Fault{program_.place(s.tokens.first),
+                    "there are fewer loops directly in each other than collapse says",
                     "leave collapse away, or move what stands between them into the innermost"};
       loops.push_back(inner);
     }
@@ -126,7 +132,8 @@ std::vector<const Statement*> Emitter::shared_loops(const Statement& s, std::vec
     for (const int pragma : inner ? inner->constructs : std::vector<int>{}) {
       const auto& directive = program_.directives[static_cast<std::size_t>(pragma)];
       if (const AccDirective* acc = acc_of(directive)) more = acc;
-      if (const auto* loop = std::get_if<LoopDirective>(&directive->body)) cyclic = cyclic || is_cyclic(*loop, *inner->scope);
+      if (const auto* loop = std::get_if<LoopDirective>(&directive->body))
+        cyclic = cyclic || is_cyclic(*loop, *inner->scope);
     }
     if (!more || more->find("seq") || cyclic) return loops;
     said.push_back(more);
@@ -138,21 +145,25 @@ std::vector<const Statement*> Emitter::shared_loops(const Statement& s, std::vec
 bool Emitter::is_cyclic(const LoopDirective& d, const Scope& scope) const {
   const Template* t = try_template(scope, d.on.name.text);
   bool cyclic = false;
-  for (std::size_t k = 0; t && k < d.on.subscripts.size(); ++k) cyclic = cyclic || t->cyclic(static_cast<int>(k));
+  for (std::size_t k = 0; t && k < d.on.subscripts.size(); ++k)
+    cyclic = cyclic || t->cyclic(static_cast<int>(k));
   return cyclic;
 }
 
 void Emitter::make_kernel(const Statement& s, Region& r, bool shared) {
-  Kernel& k = kernels_.emplace_back(Kernel{"xacc_kernel_" + choices_.unit + "_" + std::to_string(kernels_.size()), s.tokens,
-                                           r.directive->place, place_of(*r.directive), Edits(text_)});
+  Kernel& k =
+      kernels_.emplace_back(Kernel{"xacc_kernel_" + choices_.unit + "_" + std::to_string(kernels_.size()),
+                                   s.tokens, r.directive->place, place_of(*r.directive), Edits(text_)});
   k.queue = queue_of(*r.acc);
   k.open = r.open;
   k.hoisted = hoist(s.tokens);
   std::vector<const Statement*> loops;
   if (shared) {
     if (s.kind != Statement::Kind::loop)
-      throw Fault{program_.place(s.tokens.first), "acc " + r.acc->name + " stands in front of what is no `for`"};
-    const bool seq = std::any_of(r.loops.begin(), r.loops.end(), [](const AccDirective* a) { return a->find("seq"); });
+      throw Fault{program_.place(s.tokens.first),
+                  "acc " + r.acc->name + " stands in front of what is no `for`"};
+    const bool seq =
+        std::any_of(r.loops.begin(), r.loops.end(), [](const AccDirective* a) { return a->find("seq"); });
     if (!seq) loops = shared_loops(s, r.loops);
   }
   k.gangs = loops.empty() ? "1" : argument_of(r.loops, {"num_gangs", "gang"});
@@ -167,23 +178,32 @@ void Emitter::make_kernel(const Statement& s, Region& r, bool shared) {
   if (!condition || condition->arguments.empty()) return;
   k.condition = condition->arguments[0].text;
   std::swap(edits_, launches_);
-  std::map<std::string, const Statement*> seen;
-  count_locally(s, r);
-  clip_loops(s, r.clips, seen);
+  clip_region(s, r, k.place);
   for (const auto& child : s.children) statement(*child);
   edits_.insert(token(s.tokens.last - 1).end, " }");
   std::swap(edits_, launches_);
 }
 
-void Emitter::count_locally(const Statement& s, const Region& r) {
-  if (r.clips.empty() || !choices_.local_indices || inside_loop_) return;
-  std::set<std::string> indices = loop_variables(s.tokens);
-  for (const auto& [index, clip] : r.clips) indices.insert(index);
-  count_locally(s.tokens, indices);
+// What this rank has of the loops over templates.
+void Emitter::clip_region(const Statement& s, const Region& r, Place place) {
+  if (r.clips.empty()) return;
+  if (choices_.local_indices && !inside_loop_) {
+    std::set<std::string> indices = loop_variables(s.tokens);
+    for (const auto& [index, clip] : r.clips) indices.insert(index);
+    count_locally(s.tokens, indices);
+  }
+  std::map<std::string, const Statement*> seen;
+  clip_loops(s, r.clips, seen);
+  for (const auto& [index, clip] : r.clips)
+    if (!seen.contains(index))
+      throw Fault{place, "there is no loop over `" + index + "` behind this",
+                  "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  leave_inside_out(r.clips, seen);
 }
 
 // What changes in the kernel: its loops begin at the thread's iteration and go on by as many as there are threads.
-void Emitter::share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& r, Kernel& k) {
+void Emitter::share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& r,
+                        Kernel& k) {
   const std::size_t first = loops.size() > 3 ? loops.size() - 3 : 0;
   struct Shared {
     Header header;
@@ -196,22 +216,18 @@ void Emitter::share_out(const Statement& s, const std::vector<const Statement*>&
     const std::string axis = std::to_string(loops.size() - 1 - l), variable(h.variable);
     const auto clip = r.clips.find(variable);
     const bool cyclic = clip != r.clips.end() && !clip->second.next.empty();
-    const std::string skip = cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
+    const std::string skip =
+        cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
     const std::string step = h.down ? "-" + h.step : h.step;
     edits_.insert(token(h.from.first).begin, cyclic ? skip : "xacc_start<" + axis + ">(");
     edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
-                   cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step + ", xacc_threads<" + axis + ">() - 1)"
+                   cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step +
+                                ", xacc_threads<" + axis + ">() - 1)"
                           : variable + " += xacc_stride<" + axis + ">(" + step + ")");
     headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
     k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
   }
-  std::map<std::string, const Statement*> seen;
-  count_locally(s, r);
-  clip_loops(s, r.clips, seen);
-  for (const auto& [index, clip] : r.clips)
-    if (!seen.contains(index))
-      throw Fault{k.place, "there is no loop over `" + index + "` behind this",
-                  "the loops of a directive are nested, for (i = FIRST; i < END; i++), one in the other"};
+  clip_region(s, r, k.place);
   const bool inside_before = inside_loop_;
   inside_loop_ = inside_loop_ || !r.clips.empty();
   for (const auto& child : s.children) statement(*child);
@@ -224,7 +240,8 @@ std::string Emitter::trips_of(const Statement& region, const Header& h, const Cl
   for (const Range bound : {h.from, h.to})
     for (std::size_t i = bound.first; i < bound.last; ++i) {
       const Symbol* symbol = program_.uses[i];
-      const bool inside = symbol && symbol->token >= region.tokens.first && symbol->token < region.tokens.last;
+      const bool inside =
+          symbol && symbol->token >= region.tokens.first && symbol->token < region.tokens.last;
       const bool array = symbol && (symbol->array || !symbol->dims.empty() || symbol->pointers > 0);
       if (inside || array || (symbol && is_index(region, *symbol))) return "-1";
     }
@@ -243,7 +260,8 @@ std::string Emitter::trips_of(const Statement& region, const Header& h, const Cl
 // Whether a variable from outside is set by a loop of the region.
 bool Emitter::is_index(const Statement& region, const Symbol& symbol) const {
   for (std::size_t i = region.tokens.first; i < region.tokens.last; ++i)
-    if (program_.uses[i] == &symbol && token(i - 1).is("(") && token(i - 2).is("for") && token(i + 1).is("=")) return true;
+    if (program_.uses[i] == &symbol && token(i - 1).is("(") && token(i - 2).is("for") && token(i + 1).is("="))
+      return true;
   return false;
 }
 

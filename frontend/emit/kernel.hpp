@@ -13,19 +13,19 @@ namespace tca::xacc {
 
 struct Kernel {
   std::string name;
-  Range tokens;                   // of the region's statement
-  Place place;                    // of its directive
-  std::string place_text;         // the same in C
-  Edits edits;                    // that the host's text has not
-  std::string parameters = {};    // behind the first
-  std::string before = {};        // what stands in front of the region's own text, and behind it
+  Range tokens;                 // of the region's statement
+  Place place;                  // of its directive
+  std::string place_text;       // the same in C
+  Edits edits;                  // that the host's text has not
+  std::string parameters = {};  // behind the first
+  std::string before = {};      // what stands in front of the region's own text, and behind it
   std::string behind = {};
   std::string leave = {}, finish = {};  // of reductions: in every block, and in the one that comes last
-  std::string open = {};          // what the host knows of this rank's part
-  std::string set_up = {};        // what it declares
-  std::string values = {};        // its pointers to the parameters
-  std::string results = {};       // where it wants the reductions
-  std::string items = {};         // arrays that come along by themselves
+  std::string open = {};                // what the host knows of this rank's part
+  std::string set_up = {};              // what it declares
+  std::string values = {};              // its pointers to the parameters
+  std::string results = {};             // where it wants the reductions
+  std::string items = {};               // arrays that come along by themselves
   std::array<std::string, 3> trips = {"1", "1", "1"};
   std::string gangs = "0", vector = "0", queue = {};
   int reductions = 0, item_count = 0;
@@ -35,7 +35,8 @@ struct Kernel {
 // The functions, types and constants of a file that its kernels need, in the order of the file.
 class KernelSurroundings {
  public:
-  explicit KernelSurroundings(const Program& program, std::string_view text) : program_(program), text_(text) {}
+  explicit KernelSurroundings(const Program& program, std::string_view text)
+      : program_(program), text_(text) {}
 
   // What is named in these tokens, and in what that needs. Throws Fault for what no kernel can have.
   void need(Range tokens);

@@ -9,8 +9,8 @@ namespace tca::xacc {
 namespace {
 
 bool is_storage(std::string_view word) {
-  static constexpr std::array<std::string_view, 9> words{"static",   "extern",   "register",   "auto", "inline",
-                                                         "__inline", "__inline__", "_Noreturn", "noreturn"};
+  static constexpr std::array<std::string_view, 9> words{
+      "static", "extern", "register", "auto", "inline", "__inline", "__inline__", "_Noreturn", "noreturn"};
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -22,10 +22,10 @@ bool is_qualifier(std::string_view word) {
 
 // Words of C++ that C programs have as names.
 constexpr std::array<std::string_view, 36> words_of_cpp{
-    "alignas",   "and",       "asm",      "bitand",    "bitor",     "bool",     "catch",    "class",    "concept",
-    "constexpr", "decltype",  "delete",   "explicit",  "export",    "false",    "friend",   "mutable",  "namespace",
-    "new",       "noexcept",  "not",      "operator",  "or",        "private",  "protected", "public",  "requires",
-    "template",  "this",      "throw",    "true",      "try",       "typename", "using",    "virtual",  "xor"};
+    "alignas",   "and",      "asm",    "bitand",   "bitor",  "bool",     "catch",     "class",   "concept",
+    "constexpr", "decltype", "delete", "explicit", "export", "false",    "friend",    "mutable", "namespace",
+    "new",       "noexcept", "not",    "operator", "or",     "private",  "protected", "public",  "requires",
+    "template",  "this",     "throw",  "true",     "try",    "typename", "using",     "virtual", "xor"};
 
 bool is_plain_word(std::string_view word) { return word != "bool" && word != "true" && word != "false"; }
 
@@ -45,17 +45,20 @@ void KernelSurroundings::need(Range tokens) {
 void KernelSurroundings::need_word(std::size_t token) {
   words_.emplace(program_.tokens[token].text);
   const Symbol* symbol = program_.uses[token];
-  if (symbol && symbol->kind == Symbol::Kind::function && symbol->token != token) need_function(*symbol, token);
+  if (symbol && symbol->kind == Symbol::Kind::function && symbol->token != token)
+    need_function(*symbol, token);
 }
 
 void KernelSurroundings::need_function(const Symbol& symbol, std::size_t token) {
   const auto at = std::find_if(program_.functions.begin(), program_.functions.end(),
                                [&](const Function& f) { return f.symbol->name == symbol.name; });
   if (at == program_.functions.end()) {
-    if (program_.tokens[symbol.token].system) return;  // of the C library's, which CUDA has, or says that it has not
-    throw Fault{program_.place(token),
-                "`" + std::string(symbol.name) + "` is called in a compute region, and defined in another file",
-                "define it in this one, static if others have it too"};
+    if (program_.tokens[symbol.token].system)
+      return;  // of the C library's, which CUDA has, or says that it has not
+    throw Fault{
+        program_.place(token),
+        "`" + std::string(symbol.name) + "` is called in a compute region, and defined in another file",
+        "define it in this one, static if others have it too"};
   }
   if (program_.tokens[at->symbol->token].system || !functions_.insert(&*at).second) return;
   const Range all{at->symbol->specifiers.first, at->body->tokens.last};
@@ -64,12 +67,14 @@ void KernelSurroundings::need_function(const Symbol& symbol, std::size_t token) 
     const bool global = used && used->kind == Symbol::Kind::variable && used->scope && used->scope->is_file;
     if (global) need_constant(*used, i);
     const int pragma = program_.tokens[i].pragma;
-    const auto* directive =
-        pragma >= 0 && program_.directives[static_cast<std::size_t>(pragma)] ? &*program_.directives[static_cast<std::size_t>(pragma)] : nullptr;
+    const auto* directive = pragma >= 0 && program_.directives[static_cast<std::size_t>(pragma)]
+                                ? &*program_.directives[static_cast<std::size_t>(pragma)]
+                                : nullptr;
     if (directive && !std::holds_alternative<AccDirective>(directive->body))
-      throw Fault{directive->place, directive->name + " stands in `" + std::string(symbol.name) +
-                                        "`, which a compute region calls",
-                  "ranks communicate on the host, and share out loops in front of the region"};
+      throw Fault{
+          directive->place,
+          directive->name + " stands in `" + std::string(symbol.name) + "`, which a compute region calls",
+          "ranks communicate on the host, and share out loops in front of the region"};
   }
   for (std::size_t i = all.first; i < all.last; ++i)
     if (program_.tokens[i].kind == TokenKind::word) need_word(i);
@@ -102,7 +107,8 @@ std::vector<std::string> KernelSurroundings::names_of(const Declaration& declara
     if (depth == 0) enumeration = t.is("enum") || (enumeration && !t.is("struct") && !t.is("union"));
     if (tag && depth == 0 && tokens[i + 1].kind == TokenKind::word && tokens[i + 2].is("{"))
       names.emplace_back(tokens[i + 1].text);
-    if (enumeration && depth == 1 && t.kind == TokenKind::word && (tokens[i - 1].is("{") || tokens[i - 1].is(",")))
+    if (enumeration && depth == 1 && t.kind == TokenKind::word &&
+        (tokens[i - 1].is("{") || tokens[i - 1].is(",")))
       names.emplace_back(t.text);
   }
   for (const Symbol* symbol : declaration.symbols)
@@ -116,7 +122,8 @@ void KernelSurroundings::need_types() {
     for (const Declaration* declaration : program_.file_declarations) {
       if (types_.contains(declaration) || program_.tokens[declaration->tokens.first].system) continue;
       const std::vector<std::string> names = names_of(*declaration);
-      if (std::none_of(names.begin(), names.end(), [&](const std::string& n) { return words_.contains(n); })) continue;
+      if (std::none_of(names.begin(), names.end(), [&](const std::string& n) { return words_.contains(n); }))
+        continue;
       more = types_.insert(declaration).second;
       for (std::size_t i = declaration->tokens.first; i < declaration->tokens.last; ++i)
         if (program_.tokens[i].kind == TokenKind::word) words_.emplace(program_.tokens[i].text);

@@ -5,13 +5,14 @@
 namespace tca::xacc {
 namespace {
 
-// Names of templates that a text has, which the kernel gets by value.
-std::set<std::string> templates_in(const std::string& text) {
-  static constexpr std::string_view prefix = "xacc_template_";
+// Names that a text has of templates or nodes, which the kernel gets by value.
+std::set<std::string> objects_in(const std::string& text, std::string_view prefix) {
   std::set<std::string> names;
   for (std::size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, at + 1)) {
     std::size_t end = at;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
+      ++end;
     names.insert(text.substr(at, end - at));
   }
   return names;
@@ -22,24 +23,30 @@ std::set<std::string> templates_in(const std::string& text) {
 std::string Emitter::kernel_text(Kernel& k) {
   const Token& first = token(k.tokens.first);
   const std::string body = k.edits.apply(first.begin, token(k.tokens.last - 1).end, &edits_);
-  for (const std::string& name : templates_in(body)) add_value(k, "const xacc_template " + name, "(void*)&" + name);
+  for (const std::string& name : objects_in(body, "xacc_template_"))
+    add_value(k, "const xacc_template " + name, "(void*)&" + name);
+  for (const std::string& name : objects_in(body, "xacc_nodes_"))
+    add_value(k, "const xacc_nodes " + name, "(void*)&" + name);
   surroundings_.need(k.tokens);
-  std::string text = "\nstatic __global__ void " + k.name + "_body(void* xacc_scratch" + k.parameters + ") {\n";
+  std::string text =
+      "\nstatic __global__ void " + k.name + "_body(void* xacc_scratch" + k.parameters + ") {\n";
   if (k.reductions > 0) text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) + ";";
   text += k.before + "\n#line " + std::to_string(first.line) + " " + quoted(first.file) + "\n" + body + "\n";
   if (k.reductions > 0) text += k.leave + " if (xacc_comes_last(xacc_scratch)) {" + k.finish + " }\n";
-  return text + "}\nextern \"C\" const void* const " + k.name + " = reinterpret_cast<const void*>(&" + k.name + "_body);\n";
+  return text + "}\nextern \"C\" const void* const " + k.name + " = reinterpret_cast<const void*>(&" +
+         k.name + "_body);\n";
 }
 
 std::string Emitter::launch_text(const Kernel& k) {
   std::string text = "{" + k.open + " extern const void* const " + k.name + ";";
   if (k.item_count > 0)
-    text += " xacc_data " + unique("data") + " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter((const xacc_item[]){" +
+    text += " xacc_data " + unique("data") +
+            " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter((const xacc_item[]){" +
             k.items + "}, " + std::to_string(k.item_count) + ", " + k.queue + ", " + k.place_text + ");";
-  text += k.set_up + " xacc_run(&(const xacc_launch){" + k.name + ", {" + k.trips[0] + ", " + k.trips[1] + ", " + k.trips[2] + "}, " + k.gangs +
-          ", " + k.vector + ", " + std::to_string(k.reductions) + ", " +
-          (k.reductions ? "(const xacc_result[]){" + k.results + "}" : "0") + ", " + k.queue + ", " + k.place_text + "}, (void*[]){0" +
-          k.values + "}); }";
+  text += k.set_up + " xacc_run(&(const xacc_launch){" + k.name + ", {" + k.trips[0] + ", " + k.trips[1] +
+          ", " + k.trips[2] + "}, " + k.gangs + ", " + k.vector + ", " + std::to_string(k.reductions) + ", " +
+          (k.reductions ? "(const xacc_result[]){" + k.results + "}" : "0") + ", " + k.queue + ", " +
+          k.place_text + "}, (void*[]){0" + k.values + "}); }";
   return text;
 }
 
@@ -54,15 +61,18 @@ Translated Emitter::finish_kernels() {
       if (k.condition.empty())
         launches.replace(begin, end, launch_text(k));
       else
-        launches.insert(begin, "if (" + k.condition + ") " + launch_text(k) + " else {" + k.open + k.hoisted + " ");
+        launches.insert(begin,
+                        "if (" + k.condition + ") " + launch_text(k) + " else {" + k.open + k.hoisted + " ");
     });
   launches.append(launches_);
   const std::string host = launches.apply(0, text_.size(), &edits_);
-  if (kernels.empty()) return {host, ""};
-  return {host,
-          "#pragma nv_diag_suppress 177, 550\n#include \"tca/xacc/kernel.cuh\"\n#define restrict __restrict__\n"
-          "#define _Bool bool\n" +
-              surroundings_.source() + kernels};
+  if (kernels.empty()) return {host, "", {}};
+  return {
+      host,
+      "#pragma nv_diag_suppress 177, 550\n#include \"tca/xacc/kernel.cuh\"\n#define restrict __restrict__\n"
+      "#define _Bool bool\n" +
+          surroundings_.source() + kernels,
+      {}};
 }
 
 }  // namespace tca::xacc

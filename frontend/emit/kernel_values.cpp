@@ -8,22 +8,24 @@ namespace tca::xacc {
 namespace {
 
 bool is_reduction(const AccClause& clause, std::string_view name) {
-  return clause.name.text == "reduction" &&
-         std::any_of(clause.variables.begin(), clause.variables.end(), [&](const Ref& r) { return r.name.text == name; });
+  return clause.name.text == "reduction" && std::any_of(clause.variables.begin(), clause.variables.end(),
+                                                        [&](const Ref& r) { return r.name.text == name; });
 }
 
 // The operation of a reduction clause that names a variable; empty where there is none.
 std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name) {
   static const std::map<std::string, std::string> names{
-      {"+", "XACC_SUM"},    {"-", "XACC_SUM"},   {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"}, {"min", "XACC_MIN"},
-      {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"}, {"^", "XACC_BIT_XOR"}, {"&&", "XACC_AND"}, {"||", "XACC_OR"}};
+      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
+      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
+      {"&&", "XACC_AND"},  {"||", "XACC_OR"}};
   for (const AccDirective* loop : loops)
     for (const AccClause& clause : loop->clauses)
       if (is_reduction(clause, name)) return names.at(clause.operation);
   return "";
 }
 
-bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause, std::string_view name) {
+bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause,
+               std::string_view name) {
   for (const AccDirective* loop : loops)
     for (const AccClause& c : loop->clauses)
       if (c.name.text == clause)
@@ -34,7 +36,8 @@ bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view c
 
 bool is_constant(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isdigit(c) || std::isspace(c) || std::string_view("+-*/()uUlL").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isdigit(c) || std::isspace(c) ||
+           std::string_view("+-*/()uUlL").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
 
@@ -49,12 +52,14 @@ void Emitter::capture(Kernel& k, const Statement& s, const Region& r) {
     if (symbol->token >= s.tokens.first && symbol->token < s.tokens.last) continue;
     if (token(i - 1).is(".") || token(i - 1).is("->")) continue;
     if (symbol->array && !token(i + 1).is("["))
-      throw Fault{program_.place(i), "`" + std::string(symbol->name) + "` stands in a compute region without a subscript",
+      throw Fault{program_.place(i),
+                  "`" + std::string(symbol->name) + "` stands in a compute region without a subscript",
                   "write an element, or the address of one: &" + std::string(symbol->name) + "[0]"};
     if (known.insert(symbol).second) capture(k, *symbol, program_.place(i), r);
   }
   for (const auto& [index, clip] : r.clips)
-    for (const std::string& bound : {clip.begin, clip.end}) add_value(k, "const int64_t " + bound, "(void*)&" + bound);
+    for (const std::string& bound : {clip.begin, clip.end, clip.inside_begin, clip.inside_end})
+      if (!bound.empty()) add_value(k, "const int64_t " + bound, "(void*)&" + bound);
 }
 
 void Emitter::add_value(Kernel& k, const std::string& parameter, const std::string& value) {
@@ -68,14 +73,20 @@ void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region
     throw Fault{place, "the coarray `" + name + "` is used in a compute region for GPUs",
                 "copy what the region needs of it to an array"};
   if (!symbol.parameters.empty())
-    throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's", "call the function by its name"};
+    throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's",
+                "call the function by its name"};
+  if (element_type(symbol).find("long double") != std::string::npos)
+    throw Fault{place, "`" + name + "` is a long double, which GPUs do not have", "make it a double"};
   const Symbol* type = nullptr;
   for (std::size_t i = symbol.specifiers.first; i < symbol.specifiers.last; ++i)
     if (token(i).kind == TokenKind::word)
-      if (const Symbol* t = symbol.scope ? symbol.scope->find(token(i).text) : nullptr; t && t->kind == Symbol::Kind::type && !token(t->token).system)
+      if (const Symbol* t = symbol.scope ? symbol.scope->find(token(i).text) : nullptr;
+          t && t->kind == Symbol::Kind::type && !token(t->token).system)
         type = t;
   if (type && (!type->dims.empty() || type->pointers > 0))
-    throw Fault{place, "the type of `" + name + "` is an array or a pointer by another name, `" + std::string(type->name) + "`",
+    throw Fault{place,
+                "the type of `" + name + "` is an array or a pointer by another name, `" +
+                    std::string(type->name) + "`",
                 "declare it with its own brackets or star"};
   surroundings_.need(symbol.specifiers);
   if (symbol.array || !symbol.dims.empty() || symbol.pointers > 0)
@@ -91,20 +102,23 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
   const bool resident = resident_.contains(name);
   const std::string rows = resident ? unique("at") : "";
   if (resident) {
-    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(name) + ", &" + name + ", 1, 0, " + k.place_text + ");";
+    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(name) + ", &" + name + ", 1, 0, " +
+                k.place_text + ");";
     add_value(k, plain + "* " + rows, "&" + rows + ".data");
   }
   if (const std::string operation = reduction_of(r.loops, name); !operation.empty()) {
     const std::string which = plain + ", " + operation, number = std::to_string(k.reductions++);
     k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
-    k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) + ", sizeof(" + name + ")}";
+    k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) +
+                 ", sizeof(" + name + ")}";
     std::string into = rows + ", *" + rows;
     if (!resident) {
       const std::string from = unique("from");
       add_value(k, plain + " " + from, "(void*)&" + name);
       into = "xacc_total<" + plain + ">(xacc_scratch, " + number + "), " + from;
     }
-    k.leave += " xacc_leave_value<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + name + ");";
+    k.leave +=
+        " xacc_leave_value<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + name + ");";
     k.finish += " xacc_finish<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + into + ");";
   } else if (resident) {
     k.before += " " + plain + "& " + name + " = *" + rows + ";";
@@ -121,16 +135,22 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
   std::vector<std::string> extents;
   const bool rows = is_pointer_to_rows(symbol);
   if (!symbol.array) {
-    for (std::size_t d = rows ? 0 : 1; d < symbol.dims.size(); ++d) extents.push_back(text_of(symbol.dims[d]));
+    for (std::size_t d = rows ? 0 : 1; d < symbol.dims.size(); ++d)
+      extents.push_back(text_of(symbol.dims[d]));
   } else {
     const Array& array = *symbol.array;
     const std::size_t missing = array.rank - symbol.dims.size();
     for (std::size_t d = 1; d < array.rank; ++d) {
       const int t = array.template_dims[d];
-      const bool whole = t < 0 || array.with->node_dims.empty() || array.with->node_dims[static_cast<std::size_t>(t)] < 0;
+      const bool whole =
+          t < 0 || array.with->node_dims.empty() || array.with->node_dims[static_cast<std::size_t>(t)] < 0;
       const bool known = whole && d >= missing && array.storage != Array::Storage::allocated;
       std::string extent = known ? "(" + text_of(symbol.dims[d - missing]) + ")" : "?";
-      if (array.shadow) extent += " + (" + array.shadow->widths[d].low.text + ") + (" + array.shadow->widths[d].high.text + ")";
+      if (array.shadow && array.shadow->widths[d].full)
+        extent = "?";
+      else if (array.shadow)
+        extent +=
+            " + (" + array.shadow->widths[d].low.text + ") + (" + array.shadow->widths[d].high.text + ")";
       extents.push_back(extent);
     }
   }
@@ -140,11 +160,12 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
 
 // T (*a)[n], and not T* a[n].
 bool Emitter::is_pointer_to_rows(const Symbol& symbol) const {
-  return symbol.pointers == 1 && !symbol.dims.empty() && token(symbol.token - 1).is("*") && token(symbol.token - 2).is("(");
+  return symbol.pointers == 1 && !symbol.dims.empty() && token(symbol.token - 1).is("*") &&
+         token(symbol.token - 2).is("(");
 }
 
 void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
-  const std::string name(symbol.name);
+  const std::string name = name_of(symbol);
   const bool rows_behind = is_pointer_to_rows(symbol);
   const bool plain_pointer = symbol.dims.empty() && symbol.pointers == 1;
   if (!symbol.array && (symbol.pointers > 1 || (symbol.pointers == 1 && !rows_behind && !plain_pointer)))
@@ -176,23 +197,28 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
   const std::string rows = unique("rows");
   bring(k, symbol, place, r);
   if (symbol.array)
-    k.set_up += " xacc_rows " + rows + " = xacc_rows_of_array(&" + symbol.array->c() + ", " + k.place_text + ");";
+    k.set_up +=
+        " xacc_rows " + rows + " = xacc_rows_of_array(&" + symbol.array->c() + ", " + k.place_text + ");";
   else
-    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(name) + ", (const void*)" + name + ", " + std::to_string(rank) + ", " +
-                (extents.empty() ? "0" : numbers(extents)) + ", " + k.place_text + ");";
+    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name +
+                ", " + std::to_string(rank) + ", " + (extents.empty() ? "0" : numbers(extents)) + ", " +
+                k.place_text + ");";
   add_value(k, parameter, "&" + rows);
 }
 
 // Arrays of known size come along where they are not on the device.
 void Emitter::bring(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
   const std::string name(symbol.name);
-  const bool sized = symbol.array || (!symbol.dims.empty() && !is_pointer_to_rows(symbol) && !symbol.dims[0].empty());
+  const bool sized =
+      symbol.array || (!symbol.dims.empty() && !is_pointer_to_rows(symbol) && !symbol.dims[0].empty());
   const AccClause* otherwise = r.acc->find("default");
   const std::string kind = otherwise && !otherwise->arguments.empty() ? otherwise->arguments[0].text : "";
   if (kind == "none" && !r.named.contains(name) && !resident_.contains(name))
-    throw Fault{place, "`" + name + "` is in no data clause, as default(none) asks for", "name it in one: copy(" + name + ")"};
+    throw Fault{place, "`" + name + "` is in no data clause, as default(none) asks for",
+                "name it in one: copy(" + name + ")"};
   if (r.named.contains(name) || !sized) return;
-  k.items += (k.item_count++ ? ", " : "") + data_item(symbol, {}, kind == "present" ? "XACC_PRESENT" : "XACC_COPY");
+  k.items +=
+      (k.item_count++ ? ", " : "") + data_item(symbol, {}, kind == "present" ? "XACC_PRESENT" : "XACC_COPY");
 }
 
 }  // namespace tca::xacc

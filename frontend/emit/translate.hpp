@@ -12,9 +12,9 @@ struct Choices {
   // What a subscript means, within a loop that is shared out, that has none of the loop's variables: the
   // element of this rank's part, as other compilers have it, or of the array.
   bool local_indices = true;
-  bool check = false;    // whether every subscript is looked at when it runs
-  bool explain = false;  // whether the program says how it exchanges ghosts
-  bool gpu = false;      // whether compute regions become kernels
+  bool check = false;     // whether every subscript is looked at when it runs
+  bool explain = false;   // whether the program says how it exchanges ghosts
+  bool gpu = false;       // whether compute regions become kernels
   std::string unit = {};  // with `gpu`: what tells names of this file from those of others
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
@@ -16,7 +18,16 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
                 "write it as TO[...] = FROM[...];"};
   const std::string to = section({s.tokens.first, assign}, directive.place, "each side of a gmove");
   const std::string from = section({assign + 1, s.tokens.last - 1}, directive.place, "each side of a gmove");
-  std::string flags = d.acc ? "XACC_DEVICE" : "0";
+  const auto on_device = [&](std::size_t name) {
+    return d.acc &&
+           (d.on_device.empty() || std::any_of(d.on_device.begin(), d.on_device.end(),
+                                               [&](const Name& n) { return n.text == token(name).text; }));
+  };
+  const bool to_there = on_device(s.tokens.first), from_there = on_device(assign + 1);
+  std::string flags = to_there && from_there ? "XACC_DEVICE"
+                      : to_there             ? "XACC_TO_DEVICE"
+                      : from_there           ? "XACC_FROM_DEVICE"
+                                             : "0";
   if (d.kind != GmoveDirective::Kind::collective) {
     const bool in = d.kind == GmoveDirective::Kind::in;
     flags += in ? " | XACC_IN" : " | XACC_OUT";

@@ -2,9 +2,9 @@
 #include "runtime/collectives.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/check/checks.hpp"
+#include "runtime/on_device.hpp"
 
 namespace tca::xacc {
 
@@ -118,9 +118,9 @@ raw::Collective* set_up(std::int64_t count, int type, int operation, Group& grou
 
 void run(raw::Collective* sum, void* values, std::size_t bytes) {
   if (!sum) return;
-  std::memcpy(sum->from().data(), values, bytes);
+  sum->from().write(0, {static_cast<const std::byte*>(values), bytes});
   sum->run();
-  std::memcpy(values, sum->to().data(), bytes);
+  sum->to().read(0, {static_cast<std::byte*>(values), bytes});
 }
 
 bool is_same(const xacc_nodes& a, const xacc_nodes& b) {
@@ -166,9 +166,9 @@ void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
       .kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root};
   raw::Collective& all = cached(group, name, request);
   const auto size = static_cast<std::size_t>(bytes);
-  if (group.me == root) std::memcpy(all.from().data(), values, size);
+  if (group.me == root) all.from().write(0, {static_cast<const std::byte*>(values), size});
   all.run();
-  if (group.me != root) std::memcpy(values, all.to().data(), size);
+  if (group.me != root) all.to().read(0, {static_cast<std::byte*>(values), size});
 }
 
 int root_of(const xacc_on* from, const Group& group) {
@@ -208,8 +208,9 @@ void xacc_task_leave(xacc_task* task) {
   if (task->entered) Runtime::get().leave();
 }
 
-void xacc_barrier(xacc_on on, int, const xacc_place* at) {
+void xacc_barrier(xacc_on on, int flags, const xacc_place* at) {
   guarded(at, [&] {
+    if (flags & XACC_DEVICE) Runtime::get().device().wait_all();
     Group* group = group_of(on);
     if (!group || group->ranks.size() == 1) return;
     compare_all(*at);
@@ -223,21 +224,27 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
     compare_all(*at);
     if (Checks* checks = Runtime::get().checks())
       checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
-    run(find(count, type, operation, on), values, bytes_of(type) * static_cast<std::size_t>(count));
+    const std::size_t bytes = bytes_of(type) * static_cast<std::size_t>(count);
+    where_they_are("the variable", values, bytes, flags,
+                   [&] { run(find(count, type, operation, on), values, bytes); });
   });
 }
 
-void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int, const xacc_place* at) {
+void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at) {
   guarded(at, [&] {
     Group* group = group_of(on);
     if (!group) return;
-    reduce(a->base, static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes), type, operation,
-           *group);
+    const auto count = static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes);
+    where_they_are(a->layout->name.c_str(), a->base, xacc_bytes(a), flags,
+                   [&] { reduce(a->base, count, type, operation, *group); });
   });
 }
 
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int, const xacc_place* at) {
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
+                const xacc_place* at) {
   guarded(at, [&] {
-    if (Group* group = group_of(on)) broadcast(values, bytes, root_of(from, *group), *group);
+    if (Group* group = group_of(on))
+      where_they_are("the variable", values, static_cast<std::size_t>(bytes), flags,
+                     [&] { broadcast(values, bytes, root_of(from, *group), *group); });
   });
 }

@@ -56,10 +56,31 @@ int xacc_processor_name(char* name, int* length) {
 int acc_get_num_devices(acc_device_t) { return 1; }
 void acc_set_device_num(int, acc_device_t) {}
 int acc_get_device_num(acc_device_t) { return 0; }
-acc_device_t acc_get_device_type(void) { return acc_device_host; }
+acc_device_t acc_get_device_type(void) {
+  return Runtime::get().device().stream(XACC_SYNC) ? acc_device_nvidia : acc_device_host;
+}
 void acc_set_device_type(acc_device_t) {}
 void acc_init(acc_device_t) {}
 void acc_shutdown(acc_device_t) {}
-int acc_async_test(int) { return 1; }
-void acc_async_wait(int) {}
-void acc_async_wait_all(void) {}
+int acc_async_test(int queue) {
+  bool over = true;
+  guarded(nullptr, [&] { over = Runtime::get().device().test(queue); });
+  return over;
+}
+void acc_async_wait(int queue) { xacc_wait_queue(queue, nullptr); }
+void acc_async_wait_all(void) { xacc_wait_queues(nullptr); }
+void acc_wait(int queue) { acc_async_wait(queue); }
+void acc_wait_all(void) { acc_async_wait_all(); }
+void* acc_malloc(size_t bytes) {
+  void* memory = nullptr;
+  guarded(nullptr, [&] { memory = Runtime::get().device().allocate(bytes); });
+  return memory;
+}
+void acc_free(void* memory) {
+  guarded(nullptr, [&] { Runtime::get().device().release(memory); });
+}
+void* acc_deviceptr(void* host) {
+  Present& present = Runtime::get().present();
+  return present.find(host) ? present.address_of("", host) : nullptr;
+}
+int acc_is_present(void* host, size_t) { return Runtime::get().present().find(host) != nullptr; }

@@ -13,8 +13,12 @@ bool copies_out(int clause) { return clause == XACC_COPY || clause == XACC_COPYO
 }  // namespace
 
 Present::~Present() {
-  for (const Mapping& m : mappings_)
-    if (m.own) device_.release(m.device);
+  try {
+    for (const Mapping& m : mappings_)
+      if (m.own) device_.release(m.device);
+  } catch (const Error&) {
+    // The device has failed, and nobody waits for it any more.
+  }
 }
 
 Mapping* Present::find(const void* address) {
@@ -24,6 +28,12 @@ Mapping* Present::find(const void* address) {
   for (Mapping& m : mappings_)
     if (m.variable == address) return &m;
   return nullptr;
+}
+
+bool Present::is_device(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  return std::any_of(mappings_.begin(), mappings_.end(),
+                     [&](const Mapping& m) { return at >= m.device && at < m.device + m.bytes; });
 }
 
 std::string Present::known() const {
@@ -38,6 +48,7 @@ Mapping& Present::require(const char* name, const void* host) {
 }
 
 void* Present::address_of(const char* name, const void* host) {
+  if (!find(host) && is_device(host)) return const_cast<void*>(host);  // within host_data
   const Mapping& mapping = require(name, host);
   return mapping.device + (static_cast<const std::byte*>(host) - mapping.host);
 }
@@ -53,12 +64,14 @@ void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place&
     if (m.host > host && m.host < host + item.bytes)
       refuse(std::string(item.name) + " is only partly on the device, where " + m.name + " (" + m.where +
              ") is: bring the larger one first");
-  Mapping mapping{item.name, host, item.bytes, std::string(at.file) + ":" + std::to_string(at.line),
+  Mapping mapping{item.name, host, item.bytes,    std::string(at.file) + ":" + std::to_string(at.line),
                   1,         host, item.variable, false};
   if (device_.is_separate()) {
     if (item.bytes == 0)
-      refuse(std::string(item.name) + " is a pointer to memory that is not on the device, and nothing says how long it is: name it as " +
-             item.name + "[0:n]; " + known());
+      refuse(
+          std::string(item.name) +
+          " is a pointer to memory that is not on the device, and nothing says how long it is: name it as " +
+          item.name + "[0:n]; " + known());
     Storage* storage = Runtime::get().storage_at(host);
     mapping.own = !storage;
     mapping.device =

@@ -36,6 +36,8 @@ class Present {
   // Throws Error that lists what is there, unless it is.
   Mapping& require(const char* name, const void* host);
 
+  bool is_device(const void* address) const;
+
  private:
   std::string known() const;
 

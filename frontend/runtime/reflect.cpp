@@ -7,6 +7,7 @@
 
 #include "runtime/check/checks.hpp"
 #include "runtime/move/gmove.hpp"
+#include "runtime/on_device.hpp"
 
 namespace tca::xacc {
 
@@ -157,9 +158,28 @@ Fold* fold_of(xacc_array& a, const std::int64_t* widths, int type, const xacc_pl
   return slot.get();
 }
 
+void require_there(const xacc_layout& layout, int flags) {
+  if (elsewhere(flags) && layout.storage)
+    Runtime::get().present().require(layout.name.c_str(), layout.storage->window.data());
+}
+
+// On GPUs between what their queues have: that of the number, or the one that the host waits for.
 template <class Exchange>
-void exchange(Exchange* step, std::int64_t async) {
-  if (!step) return;
+bool exchange_in_queue(Exchange* step, std::int64_t async) {
+  Device& device = Runtime::get().device();
+  const std::int64_t queue = async < 0 ? std::int64_t{XACC_SYNC} : async;
+  if (!device.stream(queue)) return false;
+  step->run(device.stream(queue));
+  if (async < 0) device.wait(queue);
+  const auto over = [&device, queue] { return device.test(queue); };
+  if (async >= 0)
+    Runtime::get().pending.emplace(async, Pending{over, [&device, queue] { device.wait(queue); }});
+  return true;
+}
+
+template <class Exchange>
+void exchange(Exchange* step, int flags, std::int64_t async) {
+  if (!step || (flags & XACC_DEVICE && exchange_in_queue(step, async))) return;
   if (async < 0) return step->run();
   step->start();
   Runtime::get().pending.emplace(async, Pending{[step] { return step->test(); }, [step] { step->wait(); }});
@@ -171,8 +191,9 @@ Halo* reflect(xacc_array& a, const std::int64_t* given, int flags, std::int64_t 
   Checks* const checks = Runtime::get().checks();
   if (checks) checks->compare(layout, at);
   fill_full_shadows(a);
+  require_there(layout, flags);
   Halo* const halo = halo_of(layout, widths, flags, at);
-  exchange(halo, async);
+  exchange(halo, flags, async);
   if (checks) checks->brought(a, widths, flags & XACC_ORTHOGONAL, flags & XACC_DEVICE, at);
   return halo;
 }
@@ -212,7 +233,10 @@ void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* 
     if (!a->layout || !a->layout->initialised)
       refuse("reflect_init has not been executed for this array: put it in front of the first reflect_do");
     const auto known = a->layout->reflected.find(flags);
-    if (known != a->layout->reflected.end()) return exchange(known->second, async);
+    if (known != a->layout->reflected.end()) {
+      require_there(*a->layout, flags);
+      return exchange(known->second, flags, async);
+    }
     const auto& widths = a->layout->reflect_widths;
     tca::Halo* const halo =
         reflect(*a, widths ? widths->data() : nullptr,
@@ -227,6 +251,6 @@ void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t 
       refuse(a->layout->name +
              " has a full shadow, which is not added up: use a reduction of an array that is not "
              "distributed");
-    exchange(fold_of(*a, widths, type, *at), async);
+    exchange(fold_of(*a, widths, type, *at), 0, async);
   });
 }

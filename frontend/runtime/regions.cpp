@@ -4,18 +4,28 @@
 
 using namespace tca::xacc;
 
-xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at) {
-  xacc_rows rows{};
+void* xacc_device_address(const char* name, const void* host, const xacc_place* at) {
+  void* address = nullptr;
+  guarded(at, [&] { address = Runtime::get().present().address_of(name, host); });
+  return address;
+}
+
+xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at) {
+  xacc_array there = *a;
   guarded(at, [&] {
     if (!a->layout || !a->base) refuse("the array has no memory yet");
-    const xacc_layout& layout = *a->layout;
-    auto* const base = static_cast<char*>(Runtime::get().present().address_of(layout.name.c_str(), a->base));
+    there.base = Runtime::get().present().address_of(a->layout->name.c_str(), a->base);
     // Numbers, as the origin may lie outside of the memory.
-    rows.data = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(base) +
-                                        (reinterpret_cast<std::intptr_t>(a->origin) - reinterpret_cast<std::intptr_t>(a->base)));
-    std::int64_t pitch = 1;
-    for (std::size_t d = layout.dims.size(); d-- > 1;) rows.pitch[d - 1] = pitch *= a->extent[d];
+    const auto number = [](const void* address) { return reinterpret_cast<std::intptr_t>(address); };
+    there.origin = reinterpret_cast<void*>(number(there.base) + (number(a->origin) - number(a->base)));
   });
+  return there;
+}
+
+xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at) {
+  xacc_rows rows{xacc_array_on_device(a, at).origin, {}};
+  std::int64_t pitch = 1;
+  for (std::size_t d = a->layout->dims.size(); d-- > 1;) rows.pitch[d - 1] = pitch *= a->extent[d];
   return rows;
 }
 

@@ -33,10 +33,11 @@ bool& uses_gpu() {
 WorldOptions options_on_gpus() {
   WorldOptions options;
   const char* fabric = std::getenv("OPENTCA_FABRIC");
-  if (!fabric || !*fabric) options.fabric = "cuda";
+  if (!fabric || !*fabric)
+    options.fabric = "cuda";
   else if (!std::strstr(fabric, "cuda"))
-    refuse("the program's compute regions were translated for GPUs (--acc cuda), and OPENTCA_FABRIC is " + std::string(fabric) +
-           ": choose cuda or cuda+mpi, or translate it with --acc cpu");
+    refuse("the program's compute regions were translated for GPUs (--acc cuda), and OPENTCA_FABRIC is " +
+           std::string(fabric) + ": choose cuda or cuda+mpi, or translate it with --acc cpu");
   return options;
 }
 
@@ -80,12 +81,27 @@ Runtime& Runtime::get() {
   return *instance();
 }
 
+namespace {
+
+std::unique_ptr<Runtime> start_on_gpu() {
+  try {
+    return std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+  } catch (const Error& error) {
+    if (error.code() != Errc::device_failed && error.code() != Errc::invalid_argument) throw;
+    throw Error(error.code(), std::string(error.what()) +
+                                  " (the program's compute regions were translated for GPUs; "
+                                  "tca xacc cc --acc cpu has the host do them)");
+  }
+}
+
+}  // namespace
+
 bool Runtime::started() { return instance() != nullptr; }
 
 void Runtime::start() {
   if (instance()) return;
   if (uses_gpu())
-    instance() = std::make_unique<Runtime>(World::init(options_on_gpus()), make_cuda_device());
+    instance() = start_on_gpu();
   else
     instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
@@ -104,7 +120,14 @@ Runtime::Runtime(World world, std::unique_ptr<Device> device)
   if (is_checked_) checks_ = std::make_unique<Checks>();
 }
 
-Runtime::~Runtime() = default;
+// What is still in queues uses the world's memory.
+Runtime::~Runtime() {
+  try {
+    device_->wait_all();
+  } catch (const Error&) {
+    // The device has failed, and what it would have done is lost anyway.
+  }
+}
 
 Images& Runtime::images() {
   if (!images_) images_ = std::make_unique<Images>(world_);

@@ -211,5 +211,66 @@ class Translation(FrontEnd):
         self.assertIn("label: if (x) goto label;", text)
 
 
+class Kernels(FrontEnd):
+    """Compute regions for GPUs."""
+
+    def kernels(self, *lines, declared=DECLARED):
+        done = self.run_on(declared + "int main(void) {\n" + "\n".join(lines) + "\n}\n", "--acc", "cuda", "--emit")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split("/* compiled by nvcc:")
+
+    def assert_refused_on_gpus(self, source, *parts):
+        done = self.run_on(source, "check", "--acc", "cuda")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def test_threads_share_out_loops_and_lines_stay(self):
+        host, kernels = self.kernels("#pragma xmp loop on t[i]", "#pragma acc parallel loop", "for (int i = 0; i < N; i++) {", "#pragma acc loop",
+                                     "for (int j = 1; j <= N - 2; j += 2) b[i][j] = a[i];", "}")
+        self.assertRegex(kernels, r'#line 12 "x\.c"\nfor \(int i = xacc_start<1>\(xacc_first\(\(0\), xacc_begin\d+, 1\), 1\); i < xacc_min\(\(64\), xacc_end\d+\); i \+= xacc_stride<1>\(1\)\) \{')
+        self.assertIn("for (int j = xacc_start<0>(1, (2)); j <= 64 - 2; j += xacc_stride<0>((2))) b[i][j] = a[i];", kernels)
+        self.assertIn("double (*b)[(64) + (0) + (0)]", kernels)
+        self.assertRegex(host, r"xacc_run\(&\(const xacc_launch\)\{xacc_kernel_x_\d+_0, \{xacc_trips\(\(1\), \(64 - 2\) \+ 1, \(2\)\), xacc_trips\(xacc_max\(\(0\), xacc_begin")
+        self.assertNotIn("xacc_start<", host)
+
+    def test_variables_are_values_and_reductions_have_their_own(self):
+        _, kernels = self.kernels("float s = 1; const int n = 3;", "#pragma acc parallel loop reduction(+:s)", "for (int i = 0; i < n; i++) s += i;")
+        self.assertRegex(kernels, r"void\* xacc_scratch, const int n, float xacc_from\d+\)")
+        self.assertIn("float s = xacc_identity<float, XACC_SUM>();", kernels)
+
+    def test_types_functions_and_words_of_cpp_come_along(self):
+        declared = "struct unused { int a; };\ntypedef struct pair { int new; } pair;\nstatic int twice(pair p) { return 2 * p.new; }\nstatic int never(void) { return 0; }\n"
+        _, kernels = self.kernels("pair q = {1}; int x[4];", "#pragma acc parallel loop copy(x)", "for (int i = 0; i < 4; i++) x[i] = twice(q);", declared=declared)
+        self.assertIn("#define new xacc_word_new", kernels)
+        self.assertIn("static __device__ int twice ( pair p ) ;", kernels)
+        self.assertNotIn("unused", kernels)
+        self.assertNotIn("never", kernels)
+
+    def test_a_condition_keeps_the_host_s_loop(self):
+        host, _ = self.kernels("int on = 1, x[4];", "#pragma acc parallel loop if(on) copy(x)", "for (int i = 0; i < 4; i++) x[i] = i;")
+        self.assertRegex(host, r"if \(on\) \{ extern const void\* const xacc_kernel.* else \{ for \(int i = 0; i < 4; i\+\+\) x\[i\] = i; \}")
+
+    def test_what_no_kernel_can_have(self):
+        loop = "for (int i = 0; i < 4; i++) "
+        for lines, said in (
+            (["double** p = 0;", "#pragma acc parallel loop", loop + "p[i][0] = i;"], "x.c:12:1: error: `p` leads to pointers"),
+            (["double s[4];", "#pragma acc parallel loop reduction(+:s)", loop + "s[i] += i;"], "`s` is an array, and reductions of arrays"),
+            (["#pragma acc parallel loop collapse(2)", loop + "a[i] = i;"], "x.c:11:1: error: there are fewer loops directly in each other than collapse says"),
+            (["#pragma acc parallel loop", "for (int i = 0; i != 4; i++) a[i] = i;"], "a loop that is shared out must count"),
+            (["double x[4];", "#pragma acc parallel loop default(none)", loop + "x[i] = i;"], "`x` is in no data clause, as default(none) asks for"),
+        ):
+            self.assert_refused_on_gpus(self.in_main(*lines), said)
+        self.assert_refused_on_gpus("int f(int);\nint g, x[4];\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",
+                                    "x.c:5:1: error: `f` is called in a compute region, and defined in another file")
+        self.assert_refused_on_gpus("int g, x[4];\nstatic int f(int i) { return g + i; }\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",
+                                    "x.c:2:1: error: the global variable `g` is used by a function that a compute region calls")
+
+    def test_without_nvcc(self):
+        done = self.run_on("int x[4];\nint main(void) {\n#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) x[i] = i;\n}\n", "--acc", "cuda", "--nvcc", "/nowhere/nvcc")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("there is no /nowhere/nvcc, which --nvcc or NVCC names", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

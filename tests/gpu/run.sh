@@ -60,7 +60,7 @@ summary() {
 build() {
   cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
     cmake --build "$tree" --parallel "$(nproc)" \
-      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_cg gpu_himeno gpu_qcd example_gpu_ring example_produced rank_program failing_kernel tca &&
+      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_cg gpu_himeno gpu_qcd example_gpu_ring example_produced rank_program failing_kernel tca xmpcc opentca_xacc &&
     { ! command -v mpirun > /dev/null || cmake --build "$tree" --parallel "$(nproc)" --target gpu_hybrid gpu_hybrid_aware; }
 }
 export -f build
@@ -105,6 +105,8 @@ stage "tca tune, 2 ranks" 30 "$tree/bin/tca" tune --fabric cuda --threads --dry-
 stage "ranks killed and missing" 100 env "TCA=$tree/bin/tca" "RANK_PROGRAM=$tree/tests/faults/rank_program" \
   "FAILING_KERNEL=$tests/failing_kernel" \
   PYTHONPATH=tests/faults:tests/cli python3 -B tests/gpu/fault_test.py -v
+stage "compute regions of XcalableACC" 120 env "XMPCC=$tree/bin/xmpcc" "TCA=$tree/bin/tca" ACC=cuda \
+  PYTHONPATH=tests/cli python3 -B tests/frontend/regions_test.py -v
 stage "gpu_ring, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$ring"
 stage "produced, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$produced"
 

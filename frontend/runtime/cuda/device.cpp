@@ -58,11 +58,11 @@ class CudaDevice : public Device {
 
   void wait(std::int64_t queue) override {
     check(cudaStreamSynchronize(of(queue).stream), "waiting for the GPU");
-    Runtime::get().world().check();
+    check_world();
   }
   void wait_all() override {
     for (auto& [number, queue] : queues_) check(cudaStreamSynchronize(queue.stream), "waiting for the GPU");
-    Runtime::get().world().check();
+    check_world();
   }
   bool test(std::int64_t queue) override {
     const cudaError_t state = cudaStreamQuery(of(queue).stream);
@@ -80,16 +80,24 @@ class CudaDevice : public Device {
     if (std::find(how.trips, how.trips + 3, 0) != how.trips + 3) return;
     Queue& queue = of(how.queue);
     const auto [grid, block] = shape_of(how);
-    void* scratch = how.reductions ? scratch_of(queue, how.reductions, std::size_t{grid.x} * grid.y * grid.z) : nullptr;
+    void* scratch =
+        how.reductions ? scratch_of(queue, how.reductions, std::size_t{grid.x} * grid.y * grid.z) : nullptr;
     values[0] = &scratch;
     check(cudaLaunchKernel(how.kernel, grid, block, values, 0, queue.stream), "starting the region");
     for (int r = 0; r < how.reductions; ++r)
       if (how.results[r].host)
-        copy_from(how.results[r].host, static_cast<char*>(scratch) + std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r),
-                  how.results[r].bytes, how.queue);
+        copy_from(
+            how.results[r].host,
+            static_cast<char*>(scratch) + std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r),
+            how.results[r].bytes, how.queue);
   }
 
  private:
+  // Exchanges in queues report to the world.
+  static void check_world() {
+    if (Runtime::started()) Runtime::get().world().check();
+  }
+
   struct Shape {
     dim3 grid, block;
   };
@@ -104,17 +112,16 @@ class CudaDevice : public Device {
   }
 
   void copy(void* to, const void* from, std::size_t bytes, std::int64_t queue, cudaMemcpyKind kind) {
-    check(cudaMemcpyAsync(to, from, bytes, kind, of(queue).stream), "copying " + std::to_string(bytes) + " bytes");
+    check(cudaMemcpyAsync(to, from, bytes, kind, of(queue).stream),
+          "copying " + std::to_string(bytes) + " bytes");
   }
 
   // A thread an iteration, as far as grids go; loops go round more often otherwise, so that any shape is right.
   // Reductions have few blocks, as one of them combines what all have left.
-  static Shape shape_of(const xacc_launch& how) {
+  Shape shape_of(const xacc_launch& how) {
     constexpr std::int64_t warp = 32, few_blocks = 1024;
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, how.kernel), "looking at the region's kernel");
-    const std::int64_t most = attributes.maxThreadsPerBlock;
-    const std::int64_t threads = std::min(how.vector > 0 ? how.vector : 128, most);
+    const std::int64_t threads =
+        std::min<std::int64_t>(how.vector > 0 ? how.vector : 128, most_threads(how.kernel));
     std::int64_t trips[3], blocks[3], size[3] = {1, 1, 1};
     for (int d = 0; d < 3; ++d) trips[d] = how.trips[d] < 0 ? 1024 : how.trips[d];
     size[0] = std::min(threads, (trips[0] + warp - 1) / warp * warp);
@@ -131,6 +138,15 @@ class CudaDevice : public Device {
             dim3(number(size[0]), number(size[1]), number(size[2]))};
   }
 
+  // Of a block; registers set the limit.
+  int most_threads(const void* kernel) {
+    int& most = most_threads_[kernel];
+    if (most > 0) return most;
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "looking at the region's kernel");
+    return most = attributes.maxThreadsPerBlock;
+  }
+
   void* scratch_of(Queue& queue, int reductions, std::size_t blocks) {
     const auto count = static_cast<std::size_t>(reductions);
     const std::size_t bytes = xacc_slot_bytes * (1 + count + count * blocks);
@@ -144,6 +160,7 @@ class CudaDevice : public Device {
   }
 
   std::map<std::int64_t, Queue> queues_;
+  std::map<const void*, int> most_threads_;
 };
 
 }  // namespace

@@ -4,9 +4,17 @@
 #include <algorithm>
 
 #include "runtime/check/checks.hpp"
+#include "runtime/on_device.hpp"
 
 namespace tca::xacc {
 namespace {
+
+// Of memory that every rank has by itself.
+std::size_t bytes_of(const xacc_section& section) {
+  std::size_t bytes = section.element_bytes;
+  for (int d = 0; d < section.dims; ++d) bytes *= static_cast<std::size_t>(section.extent[d]);
+  return bytes;
+}
 
 // One element goes to all of a section that others own as well.
 void send_over_and_over(const Side& to, const std::vector<std::byte>& value) {
@@ -68,18 +76,30 @@ void move(const Side& to, const Side& from) {
 using namespace tca::xacc;
 
 void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at) {
+  const auto on_host = [&](const xacc_section& s, int side, const auto& body) {
+    if (!s.array)
+      return where_they_are("a side", s.memory, bytes_of(s), flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0,
+                            body);
+    if (s.array->layout)
+      where_they_are(s.array->layout->name.c_str(), s.array->base, xacc_bytes(s.array),
+                     flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
+  };
   guarded(at, [&] {
     const Side left(*to), right(*from);
     Checks* const checks = Runtime::get().checks();
     if (checks) checks->moved(*from, XACC_READ, flags & XACC_DEVICE, *at);
     const bool in = (flags & XACC_IN) && !executed_by_all_of(right),
                out = (flags & XACC_OUT) && !executed_by_all_of(left);
-    if (!in && !out)
-      move(left, right);
-    else if (is_one_for_all(left, right))
-      move_one(left, right, in ? move_in : move_together, out);
-    else
-      in ? move_in(left, right) : move_out(left, right);
+    on_host(*from, XACC_FROM_DEVICE, [&] {
+      on_host(*to, XACC_TO_DEVICE, [&] {
+        if (!in && !out)
+          move(left, right);
+        else if (is_one_for_all(left, right))
+          move_one(left, right, in ? move_in : move_together, out);
+        else
+          in ? move_in(left, right) : move_out(left, right);
+      });
+    });
     if (checks) checks->moved(*to, XACC_WRITE, flags & XACC_DEVICE, *at);
   });
 }

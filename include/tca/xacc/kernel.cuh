@@ -65,12 +65,36 @@ __device__ inline int64_t xacc_skip(const xacc_split* split, int64_t offset, int
   return at;
 }
 
+/// Sets *at to change(*at) as if nobody else did; returns what it was, and what it has become.
+template <class T, class Change>
+__device__ T xacc_atomic(T* at, const Change& change) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "acc atomic is for elements of four or eight bytes");
+  using Word = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
+  auto* const word = reinterpret_cast<Word*>(at);
+  const auto as = [](auto to, auto from) {
+    memcpy(&to, &from, sizeof to);
+    return to;
+  };
+  for (Word seen = *reinterpret_cast<volatile Word*>(at);;) {
+    const T now = as(T(), seen);
+    const Word before = atomicCAS(word, seen, as(Word(), static_cast<T>(change(now))));
+    if (before == seen) return now;
+    seen = before;
+  }
+}
+template <class T, class Change>
+__device__ T xacc_atomic_after(T* at, const Change& change) {
+  return static_cast<T>(change(xacc_atomic(at, change)));
+}
+
 template <class T, int operation>
 __device__ inline T xacc_identity() {
   if constexpr (operation == XACC_PRODUCT || operation == XACC_AND) return T(1);
   if constexpr (operation == XACC_BIT_AND) return static_cast<T>(~T(0));
-  if constexpr (operation == XACC_MAX && std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-  if constexpr (operation == XACC_MIN && std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  if constexpr (operation == XACC_MAX && std::is_floating_point_v<T>)
+    return -std::numeric_limits<T>::infinity();
+  if constexpr (operation == XACC_MIN && std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::infinity();
   if constexpr (operation == XACC_MAX) return std::numeric_limits<T>::min();
   if constexpr (operation == XACC_MIN) return std::numeric_limits<T>::max();
   return T(0);
@@ -102,10 +126,16 @@ __device__ inline unsigned xacc_block() {
 }
 __device__ inline unsigned xacc_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
 
+/// One array for each type, whatever the operations.
+template <class T>
+__device__ T* xacc_values_of_block() {
+  __shared__ T values[1024];
+  return values;
+}
 /// Combines the values of a block's threads, always in the same order; all of them get the result.
 template <class T, int operation>
 __device__ T xacc_over_block(T mine) {
-  __shared__ T values[1024];
+  T* const values = xacc_values_of_block<T>();
   const unsigned me = xacc_thread_of_block();
   values[me] = mine;
   __syncthreads();

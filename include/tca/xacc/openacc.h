@@ -3,6 +3,8 @@
 #ifndef TCA_XACC_OPENACC_H
 #define TCA_XACC_OPENACC_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +29,16 @@ void acc_shutdown(acc_device_t kind);
 int acc_async_test(int queue);
 void acc_async_wait(int queue);
 void acc_async_wait_all(void);
+void acc_wait(int queue);
+void acc_wait_all(void);
+/// Queues that are no numbers: of `async` without one, and of what the host waits for.
+enum { acc_async_noval = -1, acc_async_sync = -2 };
+/// Memory of the device, for `deviceptr`.
+void* acc_malloc(size_t bytes);
+void acc_free(void* memory);
+/// Where memory of the host is on the device; NULL if it is not.
+void* acc_deviceptr(void* host);
+int acc_is_present(void* host, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -140,7 +140,14 @@ xacc_task xacc_task_enter(xacc_on on, const xacc_place* at);
 void xacc_task_leave(xacc_task* task);
 
 /// Bits of `flags`.
-enum { XACC_DEVICE = 1, XACC_ORTHOGONAL = 2, XACC_IN = 4, XACC_OUT = 8 };
+enum {
+  XACC_DEVICE = 1,
+  XACC_ORTHOGONAL = 2,
+  XACC_IN = 4,
+  XACC_OUT = 8,
+  XACC_TO_DEVICE = 16,
+  XACC_FROM_DEVICE = 32
+};
 /// `widths` has low, high and periodic of each dimension; NULL is the whole shadow. `async` is -1, or what
 /// wait_async names.
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
@@ -256,6 +263,9 @@ typedef struct xacc_rows {
   int64_t pitch[XACC_DIMS - 1];
 } xacc_rows;
 /// End the program where the array is not on the device. `extents` are those of all dimensions but the first.
+void* xacc_device_address(const char* name, const void* host, const xacc_place* at);
+/// The same array with its memory on the device, for what stands in host_data.
+xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
                        const xacc_place* at);

@@ -1,0 +1,68 @@
+"""Compute regions: one program with the same results wherever they run.
+
+Standard library only. XMPCC names the front end, TCA the command line, ACC where regions run (cpu or cuda)."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from commands import TCA, CommandTest
+
+XMPCC = os.environ.get("XMPCC", "xmpcc")
+ACC = os.environ.get("ACC", "cpu")
+SOURCE = os.environ.get("SOURCE", "tests/frontend/regions.c")
+UNMAPPED = """
+#include <stdlib.h>
+int main(void) {
+  double *q = malloc(80), x[4];
+#pragma acc data create(x)
+#pragma acc parallel loop
+  for (int i = 0; i < 10; i++) q[i] = i;
+}
+"""
+
+
+def nvcc():
+    return shutil.which(os.environ.get("NVCC", "nvcc")) or os.path.exists("/usr/local/cuda/bin/nvcc")
+
+
+class Regions(CommandTest):
+    def build(self, source, acc, *words):
+        program = self.path("program")
+        done = subprocess.run([XMPCC, "--acc", acc, "-O1", *words, source, "-o", program, "-lm"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return program
+
+    def run_ranks(self, program, ranks):
+        return subprocess.run([TCA, "run", "-n", str(ranks), "--", program], capture_output=True, text=True, timeout=100,
+                              env={**self.environment, "OMP_NUM_THREADS": "1"})
+
+    def test_results_are_right_on_one_rank_and_on_two(self):
+        program = self.build(SOURCE, ACC)
+        for ranks in (1, 2):
+            done = self.run_ranks(program, ranks)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{ranks} ranks")
+
+    @unittest.skipIf(ACC == "cuda", "it is compiled there anyway")
+    @unittest.skipUnless(nvcc(), "nvcc is not on this machine")
+    def test_kernels_compile(self):
+        program = self.build(SOURCE, "cuda")
+        if os.path.exists("/dev/nvidiactl"):
+            return
+        done = self.run_ranks(program, 1)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("compute regions were translated for GPUs", done.stderr)
+
+    @unittest.skipUnless(ACC == "cuda", "hosts have one memory")
+    def test_an_array_that_is_not_there(self):
+        source = self.path("unmapped.c")
+        with open(source, "w") as file:
+            file.write(UNMAPPED)
+        done = self.run_ranks(self.build(source, "cuda"), 1)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"unmapped\.c:6: acc parallel loop: q is not present on the device; there are x \(.*unmapped\.c:5\)")
+
+
+if __name__ == "__main__":
+    unittest.main()
