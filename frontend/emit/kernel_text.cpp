@@ -72,7 +72,7 @@ Translated Emitter::finish_kernels() {
       "#pragma nv_diag_suppress 177, 550\n#include \"tca/xacc/kernel.cuh\"\n#define restrict __restrict__\n"
       "#define _Bool bool\n" +
           surroundings_.source() + kernels,
-          {}};
+      {}};
 }
 
 }  // namespace tca::xacc

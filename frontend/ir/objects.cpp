@@ -84,8 +84,10 @@ class Resolver {
       if (symbol.member == name.text) found.push_back(&symbol);
     const std::string tag = name.text.substr(0, name.text.find('.'));
     if (found.empty())
-      throw Fault{name.place, "no variable is a struct " + tag + " with the array `" + name.text.substr(tag.size() + 1) + "`",
-                  "declare one in this file: struct " + tag + " NAME;"};
+      throw Fault{
+          name.place,
+          "no variable is a struct " + tag + " with the array `" + name.text.substr(tag.size() + 1) + "`",
+          "declare one in this file: struct " + tag + " NAME;"};
     return found;
   }
 
@@ -147,7 +149,8 @@ class Resolver {
       if (name.text.find('.') == name.text.npos)
         shade(d, name, find_array(*scope_, name));
       else
-        for (const Symbol* symbol : members(name)) shade(d, name, find_array(*symbol->scope, {std::string(symbol->name), name.place}));
+        for (const Symbol* symbol : members(name))
+          shade(d, name, find_array(*symbol->scope, {std::string(symbol->name), name.place}));
     }
   }
 
