@@ -52,7 +52,7 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.bin = (SOURCE / options.build / "bin").resolve()
-        self.tca = str(self.bin / "tca")
+        self.tca, self.xmpcc = str(self.bin / "tca"), str(self.bin / "xmpcc")
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
         self.environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
@@ -73,7 +73,7 @@ class Bench:
     def case(self, name):
         source, macros, words, arguments = CASES[name]
         file = self.folder / name.replace(" ", "_")
-        self.run(self.tca, "xacc", "cc", "-O3", "-mavx2", "-fno-math-errno", *macros, str(SOURCE / "examples/xacc" / source), "-o", str(file), "-lm")
+        self.run(self.xmpcc, "-O3", "-mavx2", "-fno-math-errno", *macros, str(SOURCE / "examples/xacc" / source), "-o", str(file), "-lm")
         theirs, ours, record = [], [], None
         for turn in range(self.options.rounds):
             for which in (0, 1) if turn % 2 == 0 else (1, 0):
@@ -107,7 +107,7 @@ class Bench:
         times = []
         for _ in range(self.options.rounds):
             begin = time.monotonic()
-            self.run(self.tca, "xacc", "cc", "--emit", str(file), "-o", str(self.folder / "long.out"))
+            self.run(self.xmpcc, "--emit", str(file), "-o", str(self.folder / "long.out"))
             times.append(time.monotonic() - begin)
         print(f"translation of {len(file.read_text().splitlines())} lines: {statistics.median(times):.3f} s, at best {min(times):.3f}", flush=True)
 
