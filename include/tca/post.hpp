@@ -16,13 +16,13 @@
 /// sure that the target is not reading then. Posts of one rank to another land, and raise their notices, in
 /// the order in which they were started; with chains they have no order.
 ///
-/// Posts are carried by shm, mpi, shm+mpi, sim and cuda. On cuda regions are memory of the GPU, unless they are made in
+/// Posts are carried by every fabric. On cuda regions are memory of the GPU, unless they are made in
 /// host memory, and posts and waits may be ordered on streams:
 ///
 ///     post.start(stream);                              notices.wait({source, slot, tag}, stream);
 ///
-/// Posts belong to a world, not to its groups. All else throws Error{invalid_argument}, which names the fabric and what
-/// can be done instead.
+/// On cuda+mpi that is so within sub-clusters; between them the host starts posts and waits for notices. Posts belong to a
+/// world, not to its groups.
 #pragma once
 
 #include <array>

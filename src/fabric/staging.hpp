@@ -81,6 +81,10 @@ class Stager {
   virtual bool can_be_carried(const Carry& carry) = 0;
   // Called by the carrying thread before anything else.
   virtual void bind_thread() = 0;
+  // Copy a shape between memory, which may be the accelerator's or the host's, and a row of host memory; done when they
+  // return. Called by the rank's own thread.
+  virtual void gather(std::byte* row, const std::byte* from, const base::Shape& shape) = 0;
+  virtual void scatter(std::byte* to, const std::byte* row, const base::Shape& shape) = 0;
   // Writes a few bytes to the accelerator's memory, from any one thread; done when it returns.
   virtual void write(std::byte* to, std::span<const std::byte> from) = 0;
 };

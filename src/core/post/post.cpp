@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <map>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -94,7 +95,8 @@ class PostState {
     named("start", [&] {
       world_->check();
       require_rest();
-      for (auto& [fabric, program] : programs_) program->start_on(stream);
+      // From the last fabric on, which may refuse: those that come first would have begun.
+      for (auto& [fabric, program] : programs_ | std::views::reverse) program->start_on(stream);
       on_stream_ = true;
     });
   }

@@ -51,8 +51,8 @@ Posting::Posting(const WorldState& world) : world_(world) {
     if (posters_.back() != nullptr) continue;
     base::fail(
         Errc::invalid_argument, {.rank = world.rank()},
-        "the fabric {} carries no posts, regions and notices here; put through a chain (World::chain), or "
-        "choose shm, mpi, shm+mpi, cuda or sim (WorldOptions::fabric or OPENTCA_FABRIC)",
+        "the fabric {} carries no posts, regions and notices; put through a chain (World::chain), or choose "
+        "another one (WorldOptions::fabric or OPENTCA_FABRIC)",
         fabric->name());
   }
 }

@@ -106,7 +106,10 @@ class StagedOffer final : public fabric::Offer {
 class MpiFabric final : public fabric::Fabric, public fabric::Messages {
  public:
   MpiFabric(MpiControl& control, const Settings& settings)
-      : control_(control), runner_(control.comm()), poster_(control), stager_(settings.stager) {
+      : control_(control),
+        runner_(control.comm()),
+        poster_(control, settings.stager),
+        stager_(settings.stager) {
     if (stager_ != nullptr) {
       if (takes_accelerator_memory(control.comm(), *stager_))
         stage_memory_ = fabric::StageMemory::accelerator;
@@ -143,7 +146,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   bool times_messages() const override { return stager_ == nullptr; }
 
   fabric::Messages* messages() override { return this; }
-  fabric::Poster* poster() override { return stager_ == nullptr ? &poster_ : nullptr; }
+  fabric::Poster* poster() override { return &poster_; }
   bool is_quiescent() override {
     const auto held = hold();
     return runner_.immediates.is_quiescent();
@@ -161,16 +164,14 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
     if (proxy_) proxy_->check();
   }
   bool needs_polling() const override {
-    return !proxy_ && (runner_.needs_polling() || poster_.needs_polling());
+    return poster_.needs_polling() || (!proxy_ && runner_.needs_polling());
   }
   void progress() override {
-    if (proxy_) return proxy_->check();
-    runner_.progress();
+    proxy_ ? proxy_->check() : runner_.progress();
     poster_.progress();
   }
   void progress_while_waiting() override {
-    if (proxy_) return proxy_->check();
-    runner_.progress_while_waiting();
+    proxy_ ? proxy_->check() : runner_.progress_while_waiting();
     // A rank without posts of its own gets bare notices at most, and those can wait.
     constexpr unsigned calls_between_looks = 64;
     if (poster_.is_active() || ++spared_ % calls_between_looks == 0) poster_.progress();

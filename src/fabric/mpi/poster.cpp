@@ -135,7 +135,7 @@ class MpiPost final : public fabric::PostProgram {
     return known != ranks_.end() ? known->second : ranks_.emplace_back(rank, ToRank{}).second;
   }
 
-  static base::Blob pack(const ToRank& load) {
+  base::Blob pack(const ToRank& load) const {
     base::Writer writer;
     writer.put(Head{load.job, static_cast<std::uint32_t>(load.puts.size()),
                     static_cast<std::uint32_t>(load.notices.size())});
@@ -149,7 +149,7 @@ class MpiPost final : public fabric::PostProgram {
     std::size_t at = message.size();
     message.resize(at + bytes);
     for (std::size_t i = 0; i < load.puts.size(); ++i) {
-      base::gather(message.data() + at, load.sources[i], load.puts[i].shape);
+      poster_.gather(message.data() + at, load.sources[i], load.puts[i].shape);
       at += load.puts[i].shape.bytes();
     }
     return message;
@@ -168,7 +168,8 @@ class MpiPost final : public fabric::PostProgram {
   std::shared_ptr<Posted> posted_ = std::make_shared<Posted>();
 };
 
-MpiPoster::MpiPoster(MpiControl& control) : control_(control), comm_(control.comm()) {}
+MpiPoster::MpiPoster(MpiControl& control, fabric::Stager* stager)
+    : control_(control), comm_(control.comm()), stager_(stager) {}
 
 // MPI may still read and write what is under way, so that is left to the process.
 MpiPoster::~MpiPoster() {
@@ -199,6 +200,13 @@ std::optional<std::uint32_t> MpiPoster::take_any(int source, int slot) {
   active_ = true;
   progress();
   return notices_.take(source, slot, {});
+}
+
+void MpiPoster::gather(std::byte* row, const std::byte* from, const base::Shape& shape) const {
+  stager_ != nullptr ? stager_->gather(row, from, shape) : static_cast<void>(base::gather(row, from, shape));
+}
+void MpiPoster::scatter(std::byte* to, const std::byte* row, const base::Shape& shape) const {
+  stager_ != nullptr ? stager_->scatter(to, row, shape) : static_cast<void>(base::scatter(to, row, shape));
 }
 
 // What a rank posts to itself goes the same way, so that it keeps the same order.
@@ -306,8 +314,10 @@ Answer MpiPoster::store(int source, const base::Blob& message) {
     notices.push_back(notice);
   }
   const std::byte* dense = message.data() + (message.size() - bytes);
-  for (const PutInto& put : puts)
-    dense = base::scatter(regions_[put.generation].data() + put.offset, dense, put.shape);
+  for (const PutInto& put : puts) {
+    scatter(regions_[put.generation].data() + put.offset, dense, put.shape);
+    dense += put.shape.bytes();
+  }
   for (const Raised& notice : notices) notices_.raise(source, notice.slot, notice.tag);
   return {};
 }

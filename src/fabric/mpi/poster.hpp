@@ -19,6 +19,7 @@
 #include "control/mpi/mpi_control.hpp"
 #include "fabric/notice_counts.hpp"
 #include "fabric/posting.hpp"
+#include "fabric/staging.hpp"
 
 namespace tca::mpi {
 
@@ -38,7 +39,8 @@ struct Posted {
 
 class MpiPoster final : public fabric::Poster {
  public:
-  explicit MpiPoster(MpiControl& control);
+  // `stager`: moves what is an accelerator's memory; null where none is.
+  MpiPoster(MpiControl& control, fabric::Stager* stager);
   MpiPoster(const MpiPoster&) = delete;
   ~MpiPoster() override;
 
@@ -81,6 +83,8 @@ class MpiPoster final : public fabric::Poster {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
+  void gather(std::byte* row, const std::byte* from, const base::Shape& shape) const;
+  void scatter(std::byte* to, const std::byte* row, const base::Shape& shape) const;
   void send(int rank, base::Blob message, std::shared_ptr<Posted> posted);
   std::size_t bytes_under_way(int rank) const;
   void receive();
@@ -90,6 +94,7 @@ class MpiPoster final : public fabric::Poster {
 
   MpiControl& control_;
   MPI_Comm comm_;
+  fabric::Stager* stager_;
   const std::uint64_t job_ = fabric::random_job();
   bool active_ = false;
   std::uint64_t generations_ = 0;

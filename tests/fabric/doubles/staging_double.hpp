@@ -53,6 +53,12 @@ class StagingDouble final : public fabric::Stager {
                                             std::chrono::milliseconds time_limit) override;
   bool can_be_carried(const Carry& carry) override;
   void bind_thread() override {}
+  void gather(std::byte* row, const std::byte* from, const base::Shape& shape) override {
+    base::gather(row, from, shape);
+  }
+  void scatter(std::byte* to, const std::byte* row, const base::Shape& shape) override {
+    base::scatter(to, row, shape);
+  }
   void write(std::byte* to, std::span<const std::byte> from) override;
 
   // `own` runs the host's own steps, which never wait. `users` runs the steps that are ordered on a stream,

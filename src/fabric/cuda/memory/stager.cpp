@@ -1,6 +1,7 @@
 #include "fabric/cuda/memory/stager.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/plan.hpp"
@@ -257,6 +258,57 @@ bool CudaStager::can_be_carried(const Carry& carry) {
   carry(to.data(), from.data(), bytes);
   copier_.read(to.data(), come);
   return come == sent;
+}
+
+// By copies of rows, on the rank's own stream. One of the sides is contiguous.
+void CudaStager::copy(std::byte* to, const std::byte* from, const base::Shape& shape) {
+  const base::Shape::Loop rows = shape.loop_count > 0 ? shape.loops[0] : base::Shape::Loop{1, 0, 0};
+  const auto count = [&](std::size_t loop) {
+    return static_cast<std::int64_t>(loop < shape.loop_count ? shape.loops[loop].count : 1);
+  };
+  constexpr const char* what = "copying a post between host and GPU";
+  const auto fits = [&](std::int64_t pitch) { return pitch >= static_cast<std::int64_t>(shape.run); };
+  const bool are_pitched = rows.count > 1 && fits(rows.to_pitch) && fits(rows.from_pitch);
+  for (std::int64_t i = 0; i < count(2); ++i)
+    for (std::int64_t j = 0; j < count(1); ++j) {
+      std::byte* const there = to + i * shape.loops[2].to_pitch + j * shape.loops[1].to_pitch;
+      const std::byte* const here = from + i * shape.loops[2].from_pitch + j * shape.loops[1].from_pitch;
+      if (are_pitched) {
+        check(cudaMemcpy2DAsync(there, static_cast<std::size_t>(rows.to_pitch), here,
+                                static_cast<std::size_t>(rows.from_pitch), shape.run, rows.count,
+                                cudaMemcpyDefault, runner_.setup),
+              what);
+        continue;
+      }
+      for (std::int64_t k = 0; k < count(0); ++k)
+        check(cudaMemcpyAsync(there + k * rows.to_pitch, here + k * rows.from_pitch, shape.run,
+                              cudaMemcpyDefault, runner_.setup),
+              what);
+    }
+  check(cudaStreamSynchronize(runner_.setup), what);
+}
+
+// Both go through pinned memory, so that they wait for nothing but their own stream.
+void CudaStager::gather(std::byte* row, const std::byte* from, const base::Shape& shape) {
+  const OnDevice here(runner_.device);
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, from), "looking at the source of a post");
+  if (attributes.type == cudaMemoryTypeUnregistered) {
+    base::gather(row, from, shape);
+    return;
+  }
+  std::unique_ptr<StageRoom> room = runner_.rooms.take(shape.bytes(), fabric::StageMemory::host);
+  copy(room->data(), from, densified(shape, Side::to));
+  std::memcpy(row, room->data(), shape.bytes());
+  runner_.rooms.give_back(std::move(room));
+}
+
+void CudaStager::scatter(std::byte* to, const std::byte* row, const base::Shape& shape) {
+  const OnDevice here(runner_.device);
+  std::unique_ptr<StageRoom> room = runner_.rooms.take(shape.bytes(), fabric::StageMemory::host);
+  std::memcpy(room->data(), row, shape.bytes());
+  copy(to, room->data(), densified(shape, Side::from));
+  runner_.rooms.give_back(std::move(room));
 }
 
 TimeoutReport CudaStage::late() const {

@@ -140,12 +140,16 @@ class CudaStager final : public fabric::Stager {
   }
   void bind_thread() override { check(cudaSetDevice(runner_.device), "binding a thread to the rank's GPU"); }
   bool can_be_carried(const Carry& carry) override;
+  void gather(std::byte* row, const std::byte* from, const base::Shape& shape) override;
+  void scatter(std::byte* to, const std::byte* row, const base::Shape& shape) override;
   void write(std::byte* to, std::span<const std::byte> from) override {
     const OnDevice here(runner_.device);
     copier_.write(to, from);
   }
 
  private:
+  void copy(std::byte* to, const std::byte* from, const base::Shape& shape);
+
   StageRunner& runner_;
   std::function<Word()> take_id_;
   HostCopier copier_;

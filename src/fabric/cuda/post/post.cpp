@@ -111,10 +111,10 @@ void CudaPost::start() {
 void CudaPost::start_on(Stream stream) {
   const OnDevice here(poster_.resources_.device);
   if (std::ranges::any_of(puts_, &Put::is_staged)) {
-    base::fail(Errc::invalid_argument,
-               "its source is ordinary host memory, which kernels do not reach: start it without a stream, "
-               "or put from "
-               "a window, from memory of the GPU, or from pinned memory");
+    base::fail(
+        Errc::invalid_argument,
+        "its source is ordinary host memory, which kernels do not reach: start it without a stream, or "
+        "put from a window, from memory of the GPU, or from pinned memory");
   }
   const bool captured = is_captured(stream);
   const BesideCapture beside;
