@@ -41,10 +41,10 @@ struct Symbol {
   int pointers = 0;                // stars in front of the name, those of `(*a)[n]` included
   bool is_extern = false;
   bool is_static = false;
-  Array* array = nullptr;  // where it is distributed
-  std::string_view member = {};         // TAG.NAME, where it is the member of a variable
-  std::vector<Symbol*> members = {};    // of a variable: those that are distributed
-  bool coarray = false;    // whether every image has one that the others reach
+  Array* array = nullptr;             // where it is distributed
+  std::string_view member = {};       // TAG.NAME, where it is the member of a variable
+  std::vector<Symbol*> members = {};  // of a variable: those that are distributed
+  bool coarray = false;               // whether every image has one that the others reach
   std::vector<std::string> codim_sizes = {};
 
   // Its name as C has it: `c_a` of the member `c.a`.
