@@ -1,13 +1,10 @@
 #include "spin/lattice.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "spin/draws.hpp"
 #include "spin/elementary.hpp"
-#include "tca/error.hpp"
 
 namespace tca::spin {
 
@@ -104,11 +101,6 @@ Grid make_grid(const Problem& problem, int ranks, const std::vector<int>& shape)
   for (int d = 0; d < 3; ++d) {
     extents.push_back(chosen.extent(d));
     periodic.push_back(chosen.extent(d) > 1);
-    if (const std::int64_t cells = all[static_cast<std::size_t>(d)]; cells < chosen.extent(d))
-      throw Error(
-          Errc::invalid_argument,
-          fmt::format("grid {}: {} ranks along {}, where {} sites have {} of a colour", chosen.describe(),
-                      chosen.extent(d), "zyx"[d], describe(problem.extents), cells));
   }
   return {ranks, extents, periodic};
 }

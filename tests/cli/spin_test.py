@@ -66,7 +66,7 @@ class SpinTest(CommandTest):
             (("--extent", "7"), "extent 7x7x7: sites are updated in two colours"),
             (("--extent", "8x8"), "--extent 8x8: give one number, or three"),
             (("--extent", "8", "--grid", "1x1x2", "--ranks", "3"), "--grid 1x1x2"),
-            (("--extent", "2", "--grid", "1x1x2", "--ranks", "2"), "2 ranks along x, where 2x2x2 sites have 1 of a colour"),
+            (("--extent", "2", "--grid", "1x1x2", "--ranks", "2"), "dimension 2 has 1 cell for 2 ranks"),
             (("--beta", "0"), "the inverse temperature is above 0"),
             (("--heat-bath", "0", "--over-relaxation", "0"), "leave nothing to do"),
             (("--compare", "--rounds", "1"), "--compare needs at least 2 rounds"),

@@ -11,6 +11,7 @@ from commands import TCA, CommandTest
 
 XMPCC = os.environ.get("XMPCC", "xmpcc")
 ACC = os.environ.get("ACC", "cpu")
+WITH_CUDA = os.environ.get("OPENTCA_HAS_CUDA")
 SOURCE = os.environ.get("SOURCE", "tests/frontend/regions.c")
 UNMAPPED = """
 #include <stdlib.h>
@@ -46,6 +47,7 @@ class Regions(CommandTest):
 
     @unittest.skipIf(ACC == "cuda", "it is compiled there anyway")
     @unittest.skipUnless(nvcc(), "nvcc is not on this machine")
+    @unittest.skipUnless(WITH_CUDA, "built without CUDA")
     def test_kernels_compile(self):
         program = self.build(SOURCE, "cuda")
         if os.path.exists("/dev/nvidiactl"):
@@ -53,6 +55,13 @@ class Regions(CommandTest):
         done = self.run_ranks(program, 1)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("compute regions were translated for GPUs", done.stderr)
+
+    @unittest.skipIf(WITH_CUDA or ACC == "cuda", "built with CUDA")
+    @unittest.skipUnless(nvcc(), "nvcc is not on this machine")
+    def test_without_cuda_the_error_says_so(self):
+        done = subprocess.run([XMPCC, "--acc", "cuda", SOURCE, "-o", self.path("program")], capture_output=True, text=True, env=self.environment)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--acc cuda: this tca was built without CUDA", done.stderr)
 
     @unittest.skipUnless(ACC == "cuda", "hosts have one memory")
     def test_an_array_that_is_not_there(self):

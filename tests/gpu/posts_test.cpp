@@ -206,7 +206,7 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     stream.finish();
     const auto gone =
         refuses(Errc::invalid_argument, {"rank", "is gone", "new token"}, [&] { world.check(); });
-    require(static_cast<bool>(gone), "{}", gone.message());
+    require(static_cast<bool>(gone), "a region that is gone: {}", gone.message());
     require(!notices.test({other, 1, 1}), "a notice was raised");
 
     Post full(world, "full");
@@ -218,7 +218,7 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     stream.finish();
     const auto refused =
         refuses(Errc::refused, {"one more", "slot 2", "8 other tags"}, [&] { more.flush(); });
-    require(static_cast<bool>(refused), "{}", refused.message());
+    require(static_cast<bool>(refused), "a full slot: {}", refused.message());
     for (std::uint32_t tag = 0; tag < notice_tags; ++tag) notices.wait({other, 2, tag}, stream);
     stream.finish();
     world.barrier();
@@ -235,11 +235,11 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     const auto unreached =
         refuses(Errc::invalid_argument, {"start of post 'ordinary'", "ordinary host memory"},
                 [&] { of_host.start(stream); });
-    require(static_cast<bool>(unreached), "{}", unreached.message());
+    require(static_cast<bool>(unreached), "ordinary memory: {}", unreached.message());
     const auto no_region =
         refuses(Errc::invalid_argument, {"a region of rank", "ordinary host memory", "on_host"},
                 [&] { Region(world, ordinary.data(), 64); });
-    require(static_cast<bool>(no_region), "{}", no_region.message());
+    require(static_cast<bool>(no_region), "a region of ordinary memory: {}", no_region.message());
     world.barrier();
   });
 }

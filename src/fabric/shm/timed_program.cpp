@@ -34,11 +34,11 @@ void TimedProgram::start() {
 bool TimedProgram::test() {
   if (looks_++ == 0) looked_ = now();
   const bool is_over = program_->test();
-  tell_of_arrivals();
+  tell_of_step();
   return is_over;
 }
 
-void TimedProgram::tell_of_arrivals() {
+void TimedProgram::tell_of_step() {
   const std::span<const Link> links = program_->links();
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (!to_come_[i] || !links[i].received) continue;

@@ -18,12 +18,12 @@ bool TimedProgram::test() {
   const bool is_over = program_->test();
   if (is_over && running_) {
     running_ = false;
-    tell_of_arrivals();
+    tell_of_step();
   }
   return is_over;
 }
 
-void TimedProgram::tell_of_arrivals() {
+void TimedProgram::tell_of_step() {
   struct Message {
     des::Time begun = 0, known = 0;
   };

@@ -22,7 +22,7 @@ class TimedProgram final : public fabric::Program {
   std::optional<fabric::Guard> guard() const override { return program_->guard(); }
 
  private:
-  void tell_of_arrivals();
+  void tell_of_step();
 
   std::unique_ptr<SimProgram> program_;
   const Scheduler& scheduler_;

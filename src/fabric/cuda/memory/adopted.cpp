@@ -67,10 +67,11 @@ bool export_again(std::uint64_t address, std::size_t bytes, Token& token) {
 
 Region adopt_host_memory(std::byte* data, std::size_t bytes, bool is_pinned, bool exported, Token& token) {
   if (!is_pinned) {
-    base::fail(Errc::invalid_argument,
-               "{} is ordinary host memory, which GPUs do not reach; make a region with memory of its own "
-               "(Region or Region::on_host), or give one memory of a window, of cudaMalloc or of cudaHostAlloc",
-               fmt::ptr(data));
+    base::fail(
+        Errc::invalid_argument,
+        "{} is ordinary host memory, which GPUs do not reach; make a region with memory of its own "
+        "(Region or Region::on_host), or give one memory of a window, of cudaMalloc or of cudaHostAlloc",
+        fmt::ptr(data));
   }
   void* for_kernels = nullptr;
   if (cudaHostGetDevicePointer(&for_kernels, data, 0) != cudaSuccess || for_kernels != data) {
