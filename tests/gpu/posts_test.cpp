@@ -219,6 +219,7 @@ TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
     const auto refused =
         refuses(Errc::refused, {"one more", "slot 2", "8 other tags"}, [&] { more.flush(); });
     require(static_cast<bool>(refused), "a full slot: {}", refused.message());
+    world.barrier();  // until then none of the slot's notices is taken
     for (std::uint32_t tag = 0; tag < notice_tags; ++tag) notices.wait({other, 2, tag}, stream);
     stream.finish();
     world.barrier();

@@ -166,15 +166,19 @@ TCA_DEVICE void note_missing(const Group& group, Word link, Word step) {
   }
 }
 
-// The message has come to this part. A stamp may be overtaken by what it went ahead of.
+// The message has come to this part. A stamp may be overtaken by what it went ahead of, and is waited for where the one
+// before has come.
 template <class Group>
 TCA_DEVICE void note_end(const Group& group, Word step) {
   if constexpr (TakesTimes<Group>) {
-    constexpr int looks = 8;
+    constexpr std::uint64_t patience_ns = 20'000;
     for_links(group, [&](const TimedLink& link) {
       if (link.records == nullptr) return;
-      bool has_stamp = static_cast<Word>(link.last[1]) == step;
-      for (int look = 0; !has_stamp && look < looks; ++look) has_stamp = take_stamp(link, step, false);
+      bool has_stamp = static_cast<Word>(link.last[1]) == step || take_stamp(link, step, false);
+      const bool is_expected = step == 1 || static_cast<Word>(link.last[1]) == step - 1;
+      const std::uint64_t begin = now_ns();
+      while (!has_stamp && is_expected && now_ns() - begin < patience_ns)
+        has_stamp = take_stamp(link, step, false);
       if (has_stamp) link.record(step).step = step;
     });
   }

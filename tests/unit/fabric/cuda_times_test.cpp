@@ -23,7 +23,7 @@ struct Told final : fabric::Arrivals {
 };
 
 // A rank of two, with all of a chain in one part of one lane.
-struct Rank {
+struct TimedRank {
   std::array<Packet, TimedLink::stamps> stamps{};
   std::vector<TimeRecord> records = std::vector<TimeRecord>(TimeRecord::kept);
   std::array<std::uint64_t, 2> last{};
@@ -36,7 +36,7 @@ struct Rank {
   static Word lanes() { return 1; }
   const device::Times& times() const { return all; }
 
-  void sends_to(Rank& other) {
+  void sends_to(TimedRank& other) {
     link.stamps_in = stamps.data();
     link.stamps_out = other.stamps.data();
     link.records = records.data();
@@ -57,7 +57,7 @@ struct Rank {
 };
 
 struct Pair {
-  Rank a, b;
+  TimedRank a, b;
   Pair() {
     a.sends_to(b);
     b.sends_to(a);
