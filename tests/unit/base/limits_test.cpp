@@ -105,6 +105,7 @@ TEST_F(Limits, OfMappings) {
   if (allowed > 300'000)
     GTEST_SKIP() << "vm.max_map_count allows " << allowed << ", which would take long to reach";
   const std::string said = in_child([] {
+    std::string(100'000, ' ').clear();  // leaves the heap with room for the message
     for (int protection = PROT_NONE; map(4096, protection) != MAP_FAILED;)
       protection = protection == PROT_NONE ? PROT_READ : PROT_NONE;
     return limit_met(errno, 4096);
