@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <map>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -96,7 +95,8 @@ class PostState {
       world_->check();
       require_rest();
       // From the last fabric on, which may refuse: those that come first would have begun.
-      for (auto& [fabric, program] : programs_ | std::views::reverse) program->start_on(stream);
+      for (auto program = programs_.rbegin(); program != programs_.rend(); ++program)
+        program->second->start_on(stream);
       on_stream_ = true;
     });
   }
