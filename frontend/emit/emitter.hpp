@@ -190,6 +190,7 @@ class Emitter {
 
   // kernel_atomic.cpp
   std::string atomic_update(Range tokens, bool after, Place place) const;
+  void require_unslotted(const Statement& s, const Directive& directive) const;
   void atomic(const Statement& s, const AccDirective& acc, const Directive& directive);
 
   // kernel_text.cpp

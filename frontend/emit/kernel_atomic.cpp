@@ -48,10 +48,25 @@ std::string Emitter::atomic_update(Range tokens, bool after, Place place) const 
               "write x += e;, x = x + e;, x++; or v = x++;"};
 }
 
+// The call takes the expression as it stands, and so not with the places that cyclic dimensions give to elements.
+void Emitter::require_unslotted(const Statement& s, const Directive& directive) const {
+  for (std::size_t i = s.tokens.first; i < s.tokens.last; ++i) {
+    const Symbol* used = program_.uses[i];
+    const Array* array = used ? used->array : nullptr;
+    for (std::size_t d = 0; array && d < array->rank; ++d)
+      if (array->slotted(d))
+        throw Fault{directive.place,
+                    "acc atomic on `" + std::string(used->name) +
+                        "`, which is distributed cyclically, is for --acc cpu",
+                    "distribute it in blocks, or add up into an array that every rank has"};
+  }
+}
+
 // Reads and writes of one element are whole anyway.
 void Emitter::atomic(const Statement& s, const AccDirective& acc, const Directive& directive) {
   const std::string kind = acc.clauses.empty() ? "update" : acc.clauses[0].name.text;
   if (kind == "read" || kind == "write") return;
+  require_unslotted(s, directive);
   std::vector<Range> parts;
   if (s.kind == Statement::Kind::block)
     for (const auto& child : s.children) parts.push_back({child->tokens.first, child->tokens.last - 1});

@@ -70,7 +70,12 @@ void KernelSurroundings::need_function(const Symbol& symbol, std::size_t token) 
     const auto* directive = pragma >= 0 && program_.directives[static_cast<std::size_t>(pragma)]
                                 ? &*program_.directives[static_cast<std::size_t>(pragma)]
                                 : nullptr;
-    if (directive && !std::holds_alternative<AccDirective>(directive->body))
+    const auto* acc = directive ? std::get_if<AccDirective>(&directive->body) : nullptr;
+    if (acc && acc->name == "atomic")
+      throw Fault{directive->place,
+                  "acc atomic stands in `" + std::string(symbol.name) + "`, which a compute region calls",
+                  "write the update in the region itself, or reduce what it adds up"};
+    if (directive && !acc)
       throw Fault{
           directive->place,
           directive->name + " stands in `" + std::string(symbol.name) + "`, which a compute region calls",

@@ -265,6 +265,11 @@ class Kernels(FrontEnd):
                                     "x.c:5:1: error: `f` is called in a compute region, and defined in another file")
         self.assert_refused_on_gpus("int g, x[4];\nstatic int f(int i) { return g + i; }\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",
                                     "x.c:2:1: error: the global variable `g` is used by a function that a compute region calls")
+        self.assert_refused_on_gpus("int x[4];\nstatic void f(int* p) {\n#pragma acc atomic\n++*p;\n}\nint main(void) {\n#pragma acc parallel loop\n" + loop + "f(&x[i]);\n}\n",
+                                    "x.c:3:13: error: acc atomic stands in `f`, which a compute region calls")
+        self.assert_refused_on_gpus("#pragma xmp nodes n[*]\n#pragma xmp template u[4]\n#pragma xmp distribute u[cyclic] onto n\nint x[4];\n#pragma xmp align x[i] with u[i]\n"
+                                    "int main(void) {\n#pragma xmp loop on u[i]\n#pragma acc parallel loop\n" + loop + "{\n#pragma acc atomic\nx[i] += 1;\n}\n}\n",
+                                    "x.c:10:13: error: acc atomic on `x`, which is distributed cyclically, is for --acc cpu")
 
     def test_without_nvcc(self):
         done = self.run_on("int x[4];\nint main(void) {\n#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) x[i] = i;\n}\n", "--acc", "cuda", "--nvcc", "/nowhere/nvcc")
