@@ -53,6 +53,29 @@ Result result_of(World& world, const Exchange& exchange, const Taken& taken, con
   return result;
 }
 
+// Returns what is measured at the end of a round.
+template <class Real>
+Measurement run_round(Solver<Real>& solver, Exchange& exchange, const Plan& plan, Taken& taken,
+                      Physics& physics) {
+  Phases all;
+  const auto add = [&](const Phases& phases) {
+    all.compute_us += phases.compute_us;
+    all.exchange_us += phases.exchange_us;
+    taken.halo_us.push_back(phases.exchange_us / 2);
+  };
+  for (int i = 0; i < plan.heat_baths; ++i) add(solver.heat_bath(exchange, plan.overlap));
+  const Measurement before = solver.measure(exchange);
+  for (int i = 0; i < plan.over_relaxations; ++i) add(solver.over_relax(exchange, plan.overlap));
+  const Measurement after = solver.measure(exchange);
+  const int sweeps = plan.heat_baths + plan.over_relaxations;
+  taken.total_us.push_back(all.total_us() / sweeps);
+  taken.compute_us.push_back(all.compute_us / sweeps);
+  taken.sum_us.push_back(after.sum_us);
+  physics.drift = std::max(physics.drift, std::abs(after.energy - before.energy));
+  physics.off_unit = std::max(physics.off_unit, after.off_unit);
+  return after;
+}
+
 }  // namespace
 
 template <class Real>
@@ -62,30 +85,13 @@ Simulation simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* co
   std::vector<Taken> taken(exchanges.size());
   std::vector<double> energy, alike, shared;
   Simulation run;
-  run.physics.same_precision_as_float = sizeof(Real) == sizeof(float);
   for (std::int64_t round = 0; round < plan.rounds; ++round) {
     const auto which = static_cast<std::size_t>(round) % exchanges.size();
-    Exchange& exchange = *exchanges[which];
-    Phases all;
-    const auto add = [&](const Phases& phases) {
-      all.compute_us += phases.compute_us;
-      all.exchange_us += phases.exchange_us;
-      taken[which].halo_us.push_back(phases.exchange_us / 2);
-    };
     world.barrier();
-    for (int i = 0; i < plan.heat_baths; ++i) add(solver.heat_bath(exchange, plan.overlap));
-    const Measurement before = solver.measure(exchange);
-    for (int i = 0; i < plan.over_relaxations; ++i) add(solver.over_relax(exchange, plan.overlap));
-    const Measurement after = solver.measure(exchange);
-    const int sweeps = plan.heat_baths + plan.over_relaxations;
-    taken[which].total_us.push_back(all.total_us() / sweeps);
-    taken[which].compute_us.push_back(all.compute_us / sweeps);
-    taken[which].sum_us.push_back(after.sum_us);
-    energy.push_back(after.energy);
-    alike.push_back(after.alike);
-    shared.push_back(after.shared);
-    run.physics.drift = std::max(run.physics.drift, std::abs(after.energy - before.energy));
-    run.physics.off_unit = std::max(run.physics.off_unit, after.off_unit);
+    const Measurement end = run_round(solver, *exchanges[which], plan, taken[which], run.physics);
+    energy.push_back(end.energy);
+    alike.push_back(end.alike);
+    shared.push_back(end.shared);
     if (progress) progress("simulating", round + 1, plan.rounds);
   }
   run.physics.off_unit = std::ranges::max(world.all_gather(run.physics.off_unit));

@@ -44,18 +44,18 @@ struct Physics {
   Mean alike, shared;  // see Measurement
   double drift = 0;    // the most by which over-relaxation has changed the energy a site
   double off_unit = 0;
-  bool same_precision_as_float = true;
 
   // What the energy a site must be at equilibrium, by partial integration over Gaussian couplings, which relates it to how
-  // alike neighbours are (A. J. Bray and M. A. Moore, J. Phys. C 13 (1980) 419).
+  // alike neighbours are (H. G. Katzgraber, M. Palassini and A. P. Young, Phys. Rev. B 63 (2001) 184422).
   double energy_by_overlaps(double beta) const { return -3 * beta * (alike.value - shared.value); }
 };
 
-// Collective.
 struct Simulation {
   std::vector<Result> results;  // one for each exchange
   Physics physics;
 };
+
+// Collective. The exchanges take turns, round by round.
 template <class Real>
 Simulation simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> exchanges,
                     const Plan& plan, const Progress& progress = {});
