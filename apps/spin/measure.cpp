@@ -57,19 +57,19 @@ Result result_of(World& world, const Exchange& exchange, const Taken& taken, con
 template <class Real>
 Measurement run_round(Solver<Real>& solver, Exchange& exchange, const Plan& plan, Taken& taken,
                       Physics& physics) {
-  Phases all;
+  double compute_us = 0, total_us = 0;
   const auto add = [&](const Phases& phases) {
-    all.compute_us += phases.compute_us;
-    all.exchange_us += phases.exchange_us;
-    taken.halo_us.push_back(phases.exchange_us / 2);
+    compute_us += phases.compute_us;
+    total_us += phases.total_us();
+    taken.halo_us.insert(taken.halo_us.end(), phases.halo_us.begin(), phases.halo_us.end());
   };
   for (int i = 0; i < plan.heat_baths; ++i) add(solver.heat_bath(exchange, plan.overlap));
   const Measurement before = solver.measure(exchange);
   for (int i = 0; i < plan.over_relaxations; ++i) add(solver.over_relax(exchange, plan.overlap));
   const Measurement after = solver.measure(exchange);
   const int sweeps = plan.heat_baths + plan.over_relaxations;
-  taken.total_us.push_back(all.total_us() / sweeps);
-  taken.compute_us.push_back(all.compute_us / sweeps);
+  taken.total_us.push_back(total_us / sweeps);
+  taken.compute_us.push_back(compute_us / sweeps);
   taken.sum_us.push_back(after.sum_us);
   physics.drift = std::max(physics.drift, std::abs(after.energy - before.energy));
   physics.off_unit = std::max(physics.off_unit, after.off_unit);

@@ -46,8 +46,8 @@ Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Update& updat
     world_.compute(sites * numbers_a_site * sizeof(Real), sites * flops_a_site);
     phases.compute_us += now_us() - begin;
   };
-  const double begin = now_us();
   for (const int colour : {0, 1}) {
+    const double begin = now_us(), computed = phases.compute_us;
     if (overlap)
       for (const Box& box : lattice_.division().shell) compute(colour, box);
     else
@@ -56,8 +56,8 @@ Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Update& updat
     if (overlap) compute(colour, lattice_.division().core);
     lattice_.wrap(colour);
     exchange.wait(colour);
+    phases.halo_us[static_cast<std::size_t>(colour)] = now_us() - begin - (phases.compute_us - computed);
   }
-  phases.exchange_us = now_us() - begin - phases.compute_us;
   return phases;
 }
 

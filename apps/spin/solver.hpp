@@ -1,6 +1,7 @@
 // Sweeps over the lattice: both colours, each with its exchange, and what is measured of the spins.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "spin/exchange.hpp"
@@ -12,8 +13,10 @@ namespace tca::spin {
 // What a sweep took on this rank, in microseconds.
 struct Phases {
   double compute_us = 0;
-  double exchange_us = 0;  // starting and waiting
-  double total_us() const { return compute_us + exchange_us; }
+  std::array<double, 2> halo_us{};  // by colour: starting and waiting
+
+  double exchange_us() const { return halo_us[0] + halo_us[1]; }
+  double total_us() const { return compute_us + exchange_us(); }
 };
 
 // The state of all spins. Sums are over all replicas.

@@ -41,7 +41,8 @@ MessageTable table_of(const std::string& who, const spin::Result& result) {
 
 void print_physics(const SpinReport& report) {
   const spin::Physics& physics = report.run.physics;
-  fmt::print("energy    {:.5f} +- {:.5f} a site", physics.energy.value, physics.energy.error);
+  fmt::print("energy    {:.5f}{} a site", physics.energy.value,
+             physics.energy.error > 0 ? fmt::format(" +- {:.5f}", physics.energy.error) : "");
   if (report.problem.couplings == spin::Couplings::rings)
     fmt::print("; {:.5f} is exact", spin::energy_of_rings(report.problem.beta));
   else if (report.problem.replicas > 1)
