@@ -17,7 +17,7 @@ module opentca_calls
     integer(c_size_t) :: size = 0
     real(c_double) :: time_limit = 0
     type(c_ptr) :: channel = c_null_ptr
-    integer(c_int) :: unguarded = 0, reserved = 0
+    integer(c_int) :: unguarded = 0, partners_only = 0
   end type
   type, bind(c) :: c_ghost_width
     integer(c_int64_t) :: low, high

@@ -23,6 +23,7 @@ module opentca_chains
     real(real64) :: time_limit = 0      ! seconds that a wait and a commit may take; 0: the world's limit
     character(longest) :: channel = ''  ! forces a channel for every put, such as 'shm/staged'
     logical :: guarded = .true.         ! .false. where the program vouches for what guards would do
+    logical :: partners_only = .false.  ! .true. where only the ranks that the chain joins commit it
   end type
 
   ! Options as C takes them, with the text that they point to.
@@ -44,6 +45,7 @@ contains
     kept%c%time_limit = given%time_limit
     kept%c%channel = c_loc(kept%channel(1:1))
     kept%c%unguarded = merge(0, 1, given%guarded)
+    kept%c%partners_only = merge(1, 0, given%partners_only)
   end subroutine
 
   ! Makes an empty chain. The name is the same on every rank.

@@ -260,7 +260,7 @@ typedef struct tca_chain_options {
   double time_limit;    ///< seconds that a wait and a commit may take; 0: the world's limit
   const char* channel;  ///< forces a channel for every put, such as "shm/staged"; see ChainOptions
   int unguarded;        ///< whether the program vouches for what ChainOptions::guarded says
-  int reserved;         ///< 0
+  int partners_only;    ///< whether only the ranks that the chain joins commit it; see ChainOptions
 } tca_chain_options;
 #define TCA_CHAIN_OPTIONS_INIT \
   { sizeof(tca_chain_options), 0, NULL, 0, 0 }
@@ -276,7 +276,8 @@ TCA_API tca_status tca_chain_put(tca_chain* chain, tca_remote to, const tca_layo
 TCA_API tca_status tca_chain_signal(tca_chain* chain, int rank);
 /// Declares that `rank` puts or signals to this rank.
 TCA_API tca_status tca_chain_expect(tca_chain* chain, int rank);
-/// Collective. Checks the puts of all ranks, chooses their channels and compiles them; see Chain::commit.
+/// Collective, over all ranks or those that `partners_only` says. Checks the puts of all of them, chooses their channels
+/// and compiles them; see Chain::commit.
 TCA_API tca_status tca_chain_commit(tca_chain* chain);
 /// Starts a step, and never blocks.
 TCA_API tca_status tca_chain_start(tca_chain* chain);

@@ -22,7 +22,8 @@ class ChainObject final : public Member {
   Handle<tca::Chain> handle_;
 };
 
-tca::ChainOptions chain_options(bool guarded, std::optional<double> time_limit, std::string channel);
+tca::ChainOptions chain_options(bool guarded, std::optional<double> time_limit, std::string channel,
+                                bool partners_only = false);
 
 void bind_chains(nb::module_& module);
 

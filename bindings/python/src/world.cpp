@@ -125,16 +125,18 @@ void bind_members(nb::class_<WorldObject>& world) {
       .def(
           "chain",
           [](WorldObject& self, const std::string& name, bool guarded, std::optional<double> time_limit,
-             std::string channel) {
+             std::string channel, bool partners_only) {
             return new ChainObject(
-                self.place,
-                self.place->world().chain(name, chain_options(guarded, time_limit, std::move(channel))));
+                self.place, self.place->world().chain(
+                                name, chain_options(guarded, time_limit, std::move(channel), partners_only)));
           },
           "name"_a, nb::kw_only(), "guarded"_a = true, "time_limit"_a = nb::none(), "channel"_a = "",
-          nb::rv_policy::take_ownership,
-          "Makes an empty chain, which concerns no other rank before it is committed.",
+          "partners_only"_a = false, nb::rv_policy::take_ownership,
+          "Makes an empty chain, which concerns no other rank before it is committed: by all ranks together, "
+          "or with "
+          "`partners_only` by those that the chain joins.",
           nb::sig("def chain(self, name: str, *, guarded: bool = True, time_limit: float | None = None, "
-                  "channel: str = '') "
+                  "channel: str = '', partners_only: bool = False) "
                   "-> Chain"))
       .def(
           "group",

@@ -104,6 +104,19 @@ class Slices(unittest.TestCase):
         self.assertEqual(first, [[0] * 3, [10] * 3])
         self.assertEqual(second, [[10] * 3, [10] * 3, [0] * 3])
 
+    def test_ranks_that_a_chain_does_not_join_need_not_make_it(self):
+        def body(world):
+            u = world.zeros(2, "i4")
+            if world.rank < 2:
+                chain = world.chain("two", partners_only=True).put(u.on(1 - world.rank)[0], u[1]).expect(1 - world.rank)
+                chain.commit()
+                u[1] = 7 + world.rank
+                chain.run()
+            world.barrier()
+            return u.array.tolist()
+
+        self.assertEqual(tca.run_threads(3, body), [[8, 7], [7, 8], [0, 0]])
+
     def test_objects_of_another_world(self):
         with tca.World() as world, world.group([0]) as group:
             u, v = world.zeros(4), group.zeros(4)

@@ -225,7 +225,26 @@ static tca_status immediate(tca_world* world, void* context) {
   return tca_window_free(u);
 }
 
+// Two of three ranks have a chain of which the third knows nothing.
+static tca_status of_partners_only(tca_world* world, void* context) {
+  (void)context;
+  int me;
+  TRY(tca_world_rank(world, &me));
+  if (me == 2) return tca_world_barrier(world);
+  tca_chain_options options = TCA_CHAIN_OPTIONS_INIT;
+  options.partners_only = 1;
+  tca_chain* bell;
+  TRY(tca_chain_create(world, "bell", &options, &bell));
+  TRY(tca_chain_signal(bell, 1 - me));
+  TRY(tca_chain_expect(bell, 1 - me));
+  TRY(tca_chain_commit(bell));
+  TRY(tca_chain_run(bell));
+  TRY(tca_chain_free(bell));
+  return tca_world_barrier(world);
+}
+
 int test_puts(way how) {
   return run_ranks(how, 2, random_chains, NULL) && run_ranks(how, MOST_RANKS, random_chains, NULL) &&
-         run_ranks(how, 2, ping_pong, NULL) && run_ranks(how, 2, immediate, NULL);
+         run_ranks(how, 2, ping_pong, NULL) && run_ranks(how, 2, immediate, NULL) &&
+         run_ranks(how, 3, of_partners_only, NULL);
 }

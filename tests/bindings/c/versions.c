@@ -27,7 +27,7 @@ static tca_status chains(tca_world* world, void* context) {
   tca_chain_options earlier = TCA_CHAIN_OPTIONS_INIT;
   earlier.size = offsetof(tca_chain_options, channel);
   earlier.channel = "no/such channel";
-  earlier.reserved = 77;
+  earlier.partners_only = 77;
   TRY(tca_chain_create(world, "earlier", &earlier, &chain));
   TRY(tca_chain_signal(chain, 0));
   TRY(tca_chain_expect(chain, 0));
@@ -40,9 +40,10 @@ static tca_status chains(tca_world* world, void* context) {
          "the size of the options of a chain is 0; set them by their _INIT");
   memset(&unset, 0xff, sizeof unset);
   EXPECT(tca_chain_create(world, "garbage", &unset, &chain), TCA_INVALID_ARGUMENT, "the size of the options");
-  tca_chain_options reserved = TCA_CHAIN_OPTIONS_INIT;
+  tca_world* another = NULL;
+  tca_world_options reserved = TCA_WORLD_OPTIONS_INIT;
   reserved.reserved = 1;
-  EXPECT(tca_chain_create(world, "reserved", &reserved, &chain), TCA_INVALID_ARGUMENT, "the reserved field");
+  EXPECT(tca_world_init(&reserved, &another), TCA_INVALID_ARGUMENT, "the reserved field");
   tca_chain_options limit = TCA_CHAIN_OPTIONS_INIT;
   limit.time_limit = -2;
   EXPECT(tca_chain_create(world, "limit", &limit, &chain), TCA_INVALID_ARGUMENT, "-2 seconds cannot be");
