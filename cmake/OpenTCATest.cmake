@@ -91,7 +91,8 @@ endfunction()
 # this machine lacks (rapidcheck, MPI::MPI_C) makes the whole test a skipped one. UNSANITIZED are patterns of tests that run
 # the code of others on further figures: sanitizers, which take ten times as long, would find nothing more in them.
 function(opentca_add_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RANKS;TIMEOUT" "SOURCES;LABELS;LIBS;ENVIRONMENT;UNSANITIZED")
+  # TIMEOUT may be followed by nothing, of which CMake 3.31 warns where one value is due.
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RANKS" "TIMEOUT;SOURCES;LABELS;LIBS;ENVIRONMENT;UNSANITIZED")
   foreach(lib IN ITEMS GTest::gtest_main LISTS arg_LIBS)
     if(NOT TARGET ${lib})
       opentca_skip_test(${name} "${lib} is not on this machine" LABELS ${arg_LABELS})
