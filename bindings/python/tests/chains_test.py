@@ -108,7 +108,7 @@ class Slices(unittest.TestCase):
         def body(world):
             u = world.zeros(2, "i4")
             if world.rank < 2:
-                chain = world.chain("two", partners_only=True).put(u.on(1 - world.rank)[0], u[1]).expect(1 - world.rank)
+                chain = world.chain("two", partners_only=True).put(u.on(1 - world.rank)[:1], u[1:]).expect(1 - world.rank)
                 chain.commit()
                 u[1] = 7 + world.rank
                 chain.run()

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fabric/accelerator.hpp"
-#include "fabric/cuda/compile.hpp"
+#include "fabric/cuda/compile/compile.hpp"
 #include "fabric/cuda/engine/engine.hpp"
 #include "fabric/cuda/launch/launch_throttle.hpp"
 #include "fabric/cuda/launch/own_stream.hpp"

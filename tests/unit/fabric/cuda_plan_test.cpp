@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/arena.hpp"
-#include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/compile/plan.hpp"
 #include "seed.hpp"
 
 namespace tca::cuda {

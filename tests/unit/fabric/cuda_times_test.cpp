@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "fabric/cuda/times.hpp"
+#include "fabric/cuda/compile/times.hpp"
 
 namespace tca::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/cuda/tables.hpp"
+#include "fabric/cuda/compile/tables.hpp"
 
 namespace tca::cuda {
 

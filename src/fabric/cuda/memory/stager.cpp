@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fabric/cuda/compile.hpp"
-#include "fabric/cuda/plan.hpp"
-#include "fabric/cuda/tables.hpp"
+#include "fabric/cuda/compile/compile.hpp"
+#include "fabric/cuda/compile/plan.hpp"
+#include "fabric/cuda/compile/tables.hpp"
 
 namespace tca::cuda {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/compile/plan.hpp"
+#include "fabric/cuda/compile/tables.hpp"
 #include "fabric/cuda/post/post_kernels.hpp"
-#include "fabric/cuda/tables.hpp"
 
 namespace tca::cuda {
 

@@ -1,4 +1,4 @@
-#include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/compile/plan.hpp"
 
 #include <algorithm>
 

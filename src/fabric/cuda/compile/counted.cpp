@@ -1,9 +1,9 @@
-#include "fabric/cuda/counted.hpp"
+#include "fabric/cuda/compile/counted.hpp"
 
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/compile/plan.hpp"
 #include "tca/device/counted.hpp"
 
 namespace tca::cuda {

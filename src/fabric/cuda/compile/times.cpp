@@ -1,4 +1,4 @@
-#include "fabric/cuda/times.hpp"
+#include "fabric/cuda/compile/times.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "fabric/cuda/produced.hpp"
+#include "fabric/cuda/compile/produced.hpp"
 
 #include <fmt/format.h>
 

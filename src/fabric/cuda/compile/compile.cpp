@@ -1,14 +1,14 @@
-#include "fabric/cuda/compile.hpp"
+#include "fabric/cuda/compile/compile.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "base/fail.hpp"
-#include "fabric/cuda/counted.hpp"
+#include "fabric/cuda/compile/counted.hpp"
+#include "fabric/cuda/compile/plan.hpp"
+#include "fabric/cuda/compile/produced.hpp"
+#include "fabric/cuda/compile/tables.hpp"
 #include "fabric/cuda/memory/memory.hpp"
-#include "fabric/cuda/plan.hpp"
-#include "fabric/cuda/produced.hpp"
-#include "fabric/cuda/tables.hpp"
 
 namespace tca::cuda {
 

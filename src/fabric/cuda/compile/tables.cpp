@@ -1,6 +1,6 @@
-#include "fabric/cuda/tables.hpp"
+#include "fabric/cuda/compile/tables.hpp"
 
-#include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/compile/plan.hpp"
 
 namespace tca::cuda {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/cuda/compile/times.hpp"
 #include "fabric/cuda/kernels.hpp"
 #include "fabric/cuda/memory/host_copier.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
-#include "fabric/cuda/times.hpp"
 #include "fabric/fabric.hpp"
 #include "tca/device/produced.hpp"
 
