@@ -1,16 +1,23 @@
 #include "shared/start.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
 
 #include "tca/error.hpp"
 
 namespace tca::apps {
 
-Start start_named(std::string_view name) {
-  for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
+Start start_named(std::string_view name, std::span<const Start> choices) {
+  std::vector<std::string_view> names;
+  for (const Start one : choices) {
     if (name == name_of(one)) return one;
-  throw Error(Errc::invalid_argument,
-              fmt::format("there is no start \"{}\"; choose one of auto, host, graph and kernel", name));
+    names.push_back(name_of(one));
+  }
+  const std::string_view last = names.back();
+  names.pop_back();
+  throw Error(Errc::invalid_argument, fmt::format("there is no start \"{}\"; choose one of {} and {}", name,
+                                                  fmt::join(names, ", "), last));
 }
 
 std::string_view name_of(Start start) {
@@ -21,6 +28,8 @@ std::string_view name_of(Start start) {
       return "graph";
     case Start::kernel:
       return "kernel";
+    case Start::resident:
+      return "resident";
     default:
       return "auto";
   }

@@ -2,10 +2,7 @@
 #include <algorithm>
 
 #include "runtime/runtime.hpp"
-#ifndef _XCALABLEMP
-#define _XCALABLEMP 201701
-#endif
-#include "tca/xacc/xmp.h"
+#include "runtime/xmp.hpp"
 
 using namespace tca::xacc;
 

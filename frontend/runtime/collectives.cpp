@@ -222,9 +222,8 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
                  const xacc_place* at) {
   guarded(at, [&] {
     compare_all(*at);
-    if (Checks* checks = Runtime::get().checks())
-      checks->changed(values, bytes_of(type) * static_cast<std::size_t>(count), flags & XACC_DEVICE, *at);
     const std::size_t bytes = bytes_of(type) * static_cast<std::size_t>(count);
+    if (Checks* checks = Runtime::get().checks()) checks->changed(values, bytes, flags & XACC_DEVICE, *at);
     where_they_are("the variable", values, bytes, flags,
                    [&] { run(find(count, type, operation, on), values, bytes); });
   });

@@ -5,11 +5,8 @@
 #include <cstdlib>
 
 #include "runtime/runtime.hpp"
+#include "runtime/xmp.hpp"
 #include "tca/xacc/openacc.h"
-#ifndef _XCALABLEMP
-#define _XCALABLEMP 201701
-#endif
-#include "tca/xacc/xmp.h"
 
 using namespace tca::xacc;
 

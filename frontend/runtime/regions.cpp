@@ -4,6 +4,16 @@
 
 using namespace tca::xacc;
 
+namespace {
+
+// How far apart elements are along each dimension but the last; `inner` are the extents of all but the first.
+void set_pitches(xacc_rows& rows, std::size_t dims, const std::int64_t* inner) {
+  std::int64_t pitch = 1;
+  for (std::size_t d = dims - 1; d-- > 0;) rows.pitch[d] = pitch *= inner[d];
+}
+
+}  // namespace
+
 void* xacc_device_address(const char* name, const void* host, const xacc_place* at) {
   void* address = nullptr;
   guarded(at, [&] { address = Runtime::get().present().address_of(name, host); });
@@ -24,8 +34,7 @@ xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at) {
 
 xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at) {
   xacc_rows rows{xacc_array_on_device(a, at).origin, {}};
-  std::int64_t pitch = 1;
-  for (std::size_t d = a->layout->dims.size(); d-- > 1;) rows.pitch[d - 1] = pitch *= a->extent[d];
+  set_pitches(rows, a->layout->dims.size(), a->extent + 1);
   return rows;
 }
 
@@ -34,8 +43,7 @@ xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int
   xacc_rows rows{};
   guarded(at, [&] {
     rows.data = Runtime::get().present().address_of(name, memory);
-    std::int64_t pitch = 1;
-    for (int d = dims - 1; d-- > 0;) rows.pitch[d] = pitch *= extents[d];
+    set_pitches(rows, static_cast<std::size_t>(dims), extents);
   });
   return rows;
 }

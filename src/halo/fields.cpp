@@ -48,13 +48,10 @@ bool is_same(const Added& a, const Added& b) { return a.window == b.window && a.
 // Throws on every rank alike, since not all have added the same.
 void refuse_different(const core::WorldState& world, const std::string& whose, const std::vector<Added>& mine,
                       const std::string& what) {
-  base::Writer writer;
-  for (const Added& field : mine) writer.put(field);
   std::vector<Added> first;
   int rank = 0;
-  for (const base::Blob& blob : world.control().all_gather(writer.blob(), what)) {
-    std::vector<Added> theirs;
-    for (base::Reader reader(blob); !reader.done();) theirs.push_back(reader.get<Added>());
+  for (const base::Blob& blob : world.control().all_gather(encode(mine), what)) {
+    const std::vector<Added> theirs = decode(blob);
     if (rank == 0) first = theirs;
     if (!std::ranges::equal(theirs, first, is_same)) {
       fail(
@@ -67,6 +64,18 @@ void refuse_different(const core::WorldState& world, const std::string& whose, c
 }
 
 }  // namespace
+
+base::Blob encode(const std::vector<Added>& fields) {
+  base::Writer writer;
+  for (const Added& field : fields) writer.put(field);
+  return writer.blob();
+}
+
+std::vector<Added> decode(const base::Blob& blob) {
+  std::vector<Added> fields;
+  for (base::Reader reader(blob); !reader.done();) fields.push_back(reader.get<Added>());
+  return fields;
+}
 
 void require_room(const core::WorldState& world, const std::string& whose, std::int64_t elements,
                   const raw::Window& window, std::int64_t offset) {

@@ -25,6 +25,9 @@ struct Added {
   }
 };
 
+base::Blob encode(const std::vector<Added>& fields);
+std::vector<Added> decode(const base::Blob& blob);
+
 // Throws Error{invalid_argument} for a field of so many elements that does not fit its window. `whose` names
 // what it is added to, such as "halo 'u'".
 void require_room(const core::WorldState& world, const std::string& whose, std::int64_t elements,

@@ -136,16 +136,12 @@ std::map<int, std::vector<halo::Added>> fields_of_neighbours(const core::WorldSt
                                                              const std::string& whose,
                                                              const std::vector<halo::Added>& mine,
                                                              const std::set<int>& senders) {
-  base::Writer writer;
-  for (const halo::Added& field : mine) writer.put(field);
   std::vector<control::Letter> letters;
   for (const int rank : senders)
-    if (rank != world.rank()) letters.push_back({rank, writer.blob()});
+    if (rank != world.rank()) letters.push_back({rank, halo::encode(mine)});
   std::map<int, std::vector<halo::Added>> added{{world.rank(), mine}};
-  for (const control::Letter& letter : halo::exchange_fields(world, whose, mine, letters)) {
-    std::vector<halo::Added>& fields = added[letter.rank];
-    for (base::Reader reader(letter.bytes); !reader.done();) fields.push_back(reader.get<halo::Added>());
-  }
+  for (const control::Letter& letter : halo::exchange_fields(world, whose, mine, letters))
+    added[letter.rank] = halo::decode(letter.bytes);
   return added;
 }
 

@@ -158,7 +158,7 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   bfs::check_gpus(world, problem, style);
   const Made made = make(job, report);
   const bfs::GpuGraph graph(world, made.graph);
-  bfs::Start start = bfs::start_named(options.start);
+  bfs::Start start = apps::start_named(options.start, bfs::starts);
   const apps::Channels forced(options.channels, bfs_messages(options.style));
   const bool by_channels = options.sweep_channels || !options.channels.empty();
   if (start == bfs::Start::automatic)

@@ -1,33 +1,7 @@
-#include <fmt/format.h>
-
 #include "bfs/gpu/way.hpp"
 #include "shared/gpu_sum.hpp"
-#include "tca/error.hpp"
 
 namespace tca::bfs {
-
-Start start_named(std::string_view name) {
-  for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel, Start::resident})
-    if (name == name_of(one)) return one;
-  throw Error(
-      Errc::invalid_argument,
-      fmt::format("there is no start \"{}\"; choose one of auto, host, graph, kernel and resident", name));
-}
-
-std::string_view name_of(Start start) {
-  switch (start) {
-    case Start::host:
-      return "host";
-    case Start::graph:
-      return "graph";
-    case Start::kernel:
-      return "kernel";
-    case Start::resident:
-      return "resident";
-    default:
-      return "auto";
-  }
-}
 
 std::unique_ptr<GpuWay> make_way(World& world, const GpuGraph& graph, Style style, Start start,
                                  const apps::Channels& channels) {

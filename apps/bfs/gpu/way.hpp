@@ -1,27 +1,23 @@
 // The ways of searching on GPUs.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "bfs/gpu/exchange.hpp"
 #include "bfs/gpu/graph.hpp"
 #include "bfs/way.hpp"
+#include "shared/start.hpp"
 
 namespace tca::bfs {
 
-// How searches are started.
-enum class Start {
-  automatic,  // chosen by which ranks kernels reach
-  host,       // the host launches the kernels of each level
-  graph,      // the same kernels as a CUDA graph
-  kernel,     // one kernel a search
-  resident,   // one kernel that is there before, and is told root after root
-};
-// Takes "auto", "host", "graph", "kernel" or "resident". Throws Error{invalid_argument} for any other word.
-Start start_named(std::string_view name);
-std::string_view name_of(Start start);
+using apps::name_of;
+using apps::Start;
+
+// The host, a graph or a kernel a search, or one kernel that is told root after root.
+inline constexpr std::array starts{Start::automatic, Start::host, Start::graph, Start::kernel,
+                                   Start::resident};
 
 class GpuWay : public Way {
  public:

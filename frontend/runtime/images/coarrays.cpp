@@ -1,9 +1,6 @@
 // What translated programs call for coarrays, and the functions of xmp.h about images.
 #include "runtime/images/images.hpp"
-#ifndef _XCALABLEMP
-#define _XCALABLEMP 201701
-#endif
-#include "tca/xacc/xmp.h"
+#include "runtime/xmp.hpp"
 
 using namespace tca::xacc;
 

@@ -6,10 +6,7 @@
 #include <cstring>
 
 #include "runtime/move/whole.hpp"
-#ifndef _XCALABLEMP
-#define _XCALABLEMP 201701
-#endif
-#include "tca/xacc/xmp.h"
+#include "runtime/xmp.hpp"
 
 namespace tca::xacc {
 namespace {

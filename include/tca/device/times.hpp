@@ -36,7 +36,8 @@ struct TimeRecord {
 
 // A partner of a timed chain.
 struct TimedLink {
-  static constexpr Word stamps = 8;  // more than the steps that a partner may be ahead
+  static constexpr Word stamps = 8;                     // more than the steps that a partner may be ahead
+  static constexpr std::uint64_t patience_ns = 20'000;  // with a stamp that may be under way
 
   Packet* stamps_in = nullptr;    // here; null where the partner sends nothing
   Packet* stamps_out = nullptr;   // at the partner; null where it gets nothing
@@ -126,7 +127,6 @@ TCA_DEVICE bool take_stamp(const TimedLink& link, Word step, bool looked_for) {
 template <class Group>
 TCA_DEVICE void note_look(const Group& group, Word step, bool may_wait) {
   if constexpr (TakesTimes<Group>) {
-    constexpr std::uint64_t patience_ns = 20'000;
     for_links(group, [&](const TimedLink& link) {
       if (link.records == nullptr) return;
       TimeRecord& record = link.record(step);
@@ -140,7 +140,7 @@ TCA_DEVICE void note_look(const Group& group, Word step, bool may_wait) {
       bool looked_for = !is_first;
       // Where the stamp before has not come either, there may be none.
       const bool waits = may_wait && (step == 1 || static_cast<Word>(link.last[1]) == step - 1);
-      while (!take_stamp(link, step, looked_for) && waits && now_ns() - begin < patience_ns)
+      while (!take_stamp(link, step, looked_for) && waits && now_ns() - begin < TimedLink::patience_ns)
         looked_for = true;
     });
   }
@@ -171,13 +171,12 @@ TCA_DEVICE void note_missing(const Group& group, Word link, Word step) {
 template <class Group>
 TCA_DEVICE void note_end(const Group& group, Word step) {
   if constexpr (TakesTimes<Group>) {
-    constexpr std::uint64_t patience_ns = 20'000;
     for_links(group, [&](const TimedLink& link) {
       if (link.records == nullptr) return;
       bool has_stamp = static_cast<Word>(link.last[1]) == step || take_stamp(link, step, false);
       const bool is_expected = step == 1 || static_cast<Word>(link.last[1]) == step - 1;
       const std::uint64_t begin = now_ns();
-      while (!has_stamp && is_expected && now_ns() - begin < patience_ns)
+      while (!has_stamp && is_expected && now_ns() - begin < TimedLink::patience_ns)
         has_stamp = take_stamp(link, step, false);
       if (has_stamp) link.record(step).step = step;
     });
