@@ -163,7 +163,6 @@ void search_on_gpus(const Job& job, BfsReport& report) {
   const bool by_channels = options.sweep_channels || !options.channels.empty();
   if (start == bfs::Start::automatic)
     start = by_channels ? bfs::Start::graph : bfs::chosen_start(world, style);
-  const bool by_levels = start == bfs::Start::graph || start == bfs::Start::host;
   std::vector<std::unique_ptr<bfs::Way>> ways;
   auto own = bfs::make_way(world, graph, style, start, forced);
   report.explained = explain(world, *own);
