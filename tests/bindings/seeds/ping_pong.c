@@ -1,4 +1,5 @@
-// One-way time between two ranks, as benchmarks of PEACH2 take it: 8 bytes to as many as the argument says.
+// One-way time between two ranks, as benchmarks of PEACH2 take it: 8 bytes to as many as the first argument says, in as
+// many rounds as the second.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@ static tcaHandle* handles_of(double* memory, size_t bytes, int ranks) {
 }
 
 // Returns microseconds.
-static double one_way(size_t bytes, int rank) {
-  const int other = 1 - rank, rounds = 20;
+static double one_way(size_t bytes, int rank, int rounds) {
+  const int other = 1 - rank;
   const size_t count = bytes / sizeof(double);
   double *sent, *received;
   check(tcaMalloc((void**)&sent, bytes, tcaMemoryGPU));
@@ -63,11 +64,12 @@ static double one_way(size_t bytes, int rank) {
 int main(int argc, char** argv) {
   int rank;
   const size_t most = argc > 1 ? strtoul(argv[1], NULL, 10) : 4096;
+  const int rounds = argc > 2 ? atoi(argv[2]) : 20;
   MPI_Init(&argc, &argv);
   check(tcaInit());
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (size_t bytes = 8; bytes <= most; bytes *= 2) {
-    const double time = one_way(bytes, rank);
+    const double time = one_way(bytes, rank, rounds);
     if (rank == 0) printf("%zu B %.3f us\n", bytes, time);
   }
   MPI_Finalize();
