@@ -68,7 +68,8 @@ Cable Routes::direct_cable(std::uint32_t number) const {
   const std::uint32_t to = position + next * stride - at * stride;
   cable.to = node / group_ * group_ + (order_.empty() ? to : order_[to]);
   cable.used = true;
-  if (wraps_[dimension]) cable.cycle = static_cast<std::uint8_t>(port);
+  // A cycle is known by its dimension and direction and by where in the other dimensions it lies.
+  if (wraps_[dimension]) cable.cycle = port * nodes_ + node / group_ * group_ + position - at * stride;
   return cable;
 }
 

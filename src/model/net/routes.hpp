@@ -22,9 +22,9 @@ struct Cable {
   std::uint32_t from = 0, to = 0;
   bool from_switch = false, to_switch = false;
   bool used = false;              // false at the ends of a chain, where a cable leads nowhere
-  std::uint8_t cycle = no_cycle;  // the dimension and direction of the cycle that it is part of
+  std::uint32_t cycle = no_cycle;  // the number of the cycle that it is part of, less than that of all cables
 
-  static constexpr std::uint8_t no_cycle = 0xff;
+  static constexpr std::uint32_t no_cycle = ~0u;
 };
 
 class Routes {

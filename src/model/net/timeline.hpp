@@ -142,9 +142,8 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
     const Stage& stage = stages()[i];
     const LinkClass& kind = *stage.kind;
     des::Time start = std::max(ready, busy_until_[i]);
-    const std::uint64_t taken = sent_ + (stage.enters ? 1 : 0);
-    if (kind.credits > 0 && taken >= kind.credits) {
-      const std::size_t slot = room_slot(i, taken - kind.credits);
+    if (kind.credits > 0 && sent_ >= kind.credits) {
+      const std::size_t slot = room_slot(i, sent_ - kind.credits);
       start = std::max(start, room_[slot]);
       at = std::max(at, told_[slot]);
     }

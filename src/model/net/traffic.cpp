@@ -13,6 +13,7 @@ Traffic::Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink)
       objects_(simulator.add(*this)),
       links_(plan.links()),
       sent_in_bulk_(plan.links()),
+      slots_left_(plan.links()),
       classes_(plan.classes()) {
   for (const UnitKind& unit : plan.machine().node.units) {
     hops_.push_back(unit.role == Role::memory ? 0 : unit.router.hop);
@@ -50,7 +51,10 @@ void Traffic::set_up_links() {
       link.to_node = cable.to;
       link.to_unit = static_cast<std::uint8_t>(trunk.nic);
       link.end = cable.to_switch ? End::network_switch : End::unit;
-      link.cycle = cable.cycle;
+      if (cable.cycle != Cable::no_cycle) {
+        link.cycle = trunk.first + cable.cycle;
+        slots_left_[link.cycle] += classes_[trunk.kind].credits;
+      }
       link.to_card = !cable.to_switch && plan_.has_receive_port(trunk.nic);
     }
   }
@@ -227,6 +231,16 @@ void Traffic::contend(LinkId number, const Packet& packet) {
   claimant_->contend(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
 }
 
+// Whether a packet may go on: there is a slot for it at the end of the link and, where it enters a cycle, another
+// one is left in that. A slot at the same link is one, so that a packet that may not enter will be woken: there
+// are others at the end of the link.
+bool Traffic::has_room(LinkId in, const Link& out) const {
+  const std::uint32_t credits = classes_[out.kind].credits, taken = out.sent - out.returned;
+  if (credits == 0 || taken + 1 < credits) return true;
+  const bool enters = out.cycle != Cable::no_cycle && links_[in].cycle != out.cycle;
+  return taken < credits && !(enters && slots_left_[out.cycle] < 2);
+}
+
 // Gives a packet its time on its next link. Returns false when it is not yet known when there will be room at
 // the end of that link.
 bool Traffic::book(LinkId in, PacketId number, const Way& way) {
@@ -234,13 +248,9 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   const LinkClass& kind = classes_[out.kind];
   Packet& packet = packets_[number];
   Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
-  if (kind.credits > 0) {
-    const std::uint32_t taken = out.sent + (enters(in, out) ? 1 : 0);
-    if (taken - out.returned >= kind.credits) return false;
-    if (taken >= kind.credits) {
-      start = std::max(start, room_[out.first_slot + ((taken - kind.credits) & (kind.credit_slots - 1))]);
-    }
-  }
+  if (!has_room(in, out)) return false;
+  if (kind.credits > 0 && out.sent >= kind.credits)
+    start = std::max(start, room_[out.first_slot + ((out.sent - kind.credits) & (kind.credit_slots - 1))]);
   // Only streams of data collide; requests and flags slip in between.
   const bool collides = in != no_link && packet.kind == PacketKind::data && links_[in].end == End::unit;
   if (collides && out.input != in && out.busy_until > packet.ready) start += collisions_[links_[in].to_unit];
@@ -255,7 +265,7 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   const Time head = kind.whole ? packet.tail : start + kind.latency + kind.lead(packet.flags);
   packet.ready = head;  // at the end of the link, see `resume`
   if (out.flight == number) expect_flight(out, out.sent);
-  ++out.sent;
+  take_slot(out);
   return true;
 }
 
@@ -278,6 +288,7 @@ void Traffic::leave(LinkId number, Time free) {
   };
   const Time told = free + kind.latency;
   const std::uint32_t taken = link.sent > kind.credits ? link.sent - kind.credits : 0;
+  if (link.cycle != Cable::no_cycle) ++slots_left_[link.cycle];
   std::uint32_t slot = link.returned++;
   for (; slot > taken && room(slot - 1) > told; --slot) room(slot) = room(slot - 1);
   room(slot) = told;
@@ -322,7 +333,6 @@ void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages,
                 .link = way.link,
                 .flags = packet.flags,
                 .in_cycle = link.cycle != Cable::no_cycle,
-                .enters = in != no_link && enters(in, link),
                 .data = packet.kind == PacketKind::data};
     if (packets != nullptr) packets->push_back(packet);
     stage.to_nic = arrive(link, packet, stage.hop);
@@ -338,7 +348,7 @@ void Traffic::feed(Link& link, LinkId input) {
 
 void Traffic::sent(LinkId number, LinkId input, Time busy, Time busy_until) {
   Link& link = links_[number];
-  ++link.sent;
+  take_slot(link);
   link.busy += busy;
   queue(number, busy_until);
   feed(link, input);
@@ -395,7 +405,8 @@ void Traffic::hold(LinkId number, const Packet& packet, Time head) {
 }
 
 std::size_t Traffic::bytes() const {
-  return links_.capacity() * sizeof(Link) + sent_in_bulk_.capacity() * sizeof(std::uint32_t) +
+  return links_.capacity() * sizeof(Link) +
+         (sent_in_bulk_.capacity() + slots_left_.capacity()) * sizeof(std::uint32_t) +
          room_.capacity() * sizeof(Time) + packets_.capacity() * sizeof(Packet);
 }
 

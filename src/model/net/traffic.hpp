@@ -9,8 +9,9 @@
 // the link that it needs.
 //
 // Around a ring or torus, packets could fill all slots and block each other for ever. So a packet that enters
-// a cycle must leave a slot free behind it, while those already in the cycle need only their own (bubble flow
-// control: Puente et al., "Adaptive bubble router", 1999).
+// a cycle must leave a slot free somewhere in it, while those already in the cycle need only their own (bubble
+// flow control: Puente et al., "Adaptive bubble router", 1999; for the whole cycle: Chen et al., "Critical
+// bubble scheme", 2011). If the slot had to be at the same link, those in the cycle would always be first.
 #pragma once
 
 #include <vector>
@@ -29,7 +30,6 @@ struct Stage {
   LinkId link;
   std::uint8_t flags;   // of the packet on this link
   bool in_cycle;        // the link is part of a cycle
-  bool enters;          // the packet enters a cycle here and must leave a slot free
   bool to_nic = false;  // the link ends at the NIC through which the packet leaves its node
   bool data;            // the packet is neither a request nor a word
 };
@@ -143,12 +143,12 @@ class Traffic final : public des::Handler {
     LinkId next_waiting = no_link;
     LinkId input = no_link;        // the link over which its last data came
     std::uint32_t first_slot = 0;  // of its credits in room_
+    std::uint32_t cycle = Cable::no_cycle;
     std::uint8_t to_unit = 0;
     std::uint8_t kind = 0;  // class
     End end = End::unit;
-    std::uint8_t cycle = Cable::no_cycle;
-    bool to_card = false;  // ends at a NIC that handles incoming data packet by packet
-    bool claimed = false;
+    bool to_card : 1 = false;  // ends at a NIC that handles incoming data packet by packet
+    bool claimed : 1 = false;
   };
   static_assert(sizeof(Link) <= 64);
 
@@ -170,8 +170,10 @@ class Traffic final : public des::Handler {
   void serve(LinkId link);
   bool ends_here(const Link& link, const Packet& packet) const;
   Way way_on(const Link& link, const Packet& packet) const;
-  bool enters(LinkId in, const Link& out) const {
-    return out.cycle != Cable::no_cycle && links_[in].cycle != out.cycle;
+  bool has_room(LinkId in, const Link& out) const;
+  void take_slot(Link& link) {
+    ++link.sent;
+    if (link.cycle != Cable::no_cycle) --slots_left_[link.cycle];
   }
   void contend(LinkId out, const Packet& packet);
   bool book(LinkId in, PacketId packet, const Way& way);
@@ -187,6 +189,7 @@ class Traffic final : public des::Handler {
   std::uint32_t objects_;  // the simulator's number of link 0
   des::LargeVector<Link> links_;
   des::LargeVector<std::uint32_t> sent_in_bulk_;  // packets that were computed elsewhere, by link
+  des::LargeVector<std::uint32_t> slots_left_;    // by cycle, in all its links
   std::vector<LinkClass> classes_;
   des::LargeVector<des::Time> room_;  // when a packet's slot is free again; one ring of slots per link
   std::vector<des::Time> hops_, turns_, collisions_;  // by unit
