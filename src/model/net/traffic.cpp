@@ -19,6 +19,7 @@ Traffic::Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink)
     hops_.push_back(unit.role == Role::memory ? 0 : unit.router.hop);
     turns_.push_back(unit.dma ? unit.dma->turn : unit.router.hop);
     collisions_.push_back(unit.router.collision);
+    is_nic_.push_back(unit.role == Role::nic);
   }
   set_up_links();
 }
@@ -53,7 +54,7 @@ void Traffic::set_up_links() {
       link.end = cable.to_switch ? End::network_switch : End::unit;
       if (cable.cycle != Cable::no_cycle) {
         link.cycle = trunk.first + cable.cycle;
-        slots_left_[link.cycle] += classes_[trunk.kind].credits;
+        slots_left_[link.cycle] += static_cast<std::int32_t>(classes_[trunk.kind].credits) - 1;
       }
       link.to_card = !cable.to_switch && plan_.has_receive_port(trunk.nic);
     }
@@ -231,6 +232,12 @@ void Traffic::contend(LinkId number, const Packet& packet) {
   claimant_->contend(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
 }
 
+// A NIC loses time at its cables only: what comes to its own node over several of them takes turns at no cost.
+Time Traffic::collision(const Link& in, const Way& way) const {
+  const bool into_node = way.step == Routes::no_step;
+  return into_node && is_nic_[in.to_unit] ? 0 : collisions_[in.to_unit];
+}
+
 // Whether a packet may go on: there is a slot for it at the end of the link and, where it enters a cycle, another
 // one is left in that. A slot at the same link is one, so that a packet that may not enter will be woken: there
 // are others at the end of the link.
@@ -238,7 +245,7 @@ bool Traffic::has_room(LinkId in, const Link& out) const {
   const std::uint32_t credits = classes_[out.kind].credits, taken = out.sent - out.returned;
   if (credits == 0 || taken + 1 < credits) return true;
   const bool enters = out.cycle != Cable::no_cycle && links_[in].cycle != out.cycle;
-  return taken < credits && !(enters && slots_left_[out.cycle] < 2);
+  return taken < credits && !(enters && slots_left_[out.cycle] < 1);
 }
 
 // Gives a packet its time on its next link. Returns false when it is not yet known when there will be room at
@@ -253,7 +260,7 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
     start = std::max(start, room_[out.first_slot + ((out.sent - kind.credits) & (kind.credit_slots - 1))]);
   // Only streams of data collide; requests and flags slip in between.
   const bool collides = in != no_link && packet.kind == PacketKind::data && links_[in].end == End::unit;
-  if (collides && out.input != in && out.busy_until > packet.ready) start += collisions_[links_[in].to_unit];
+  if (collides && out.input != in && out.busy_until > packet.ready) start += collision(links_[in], way);
   if (collides) out.input = in;
   const Time busy = kind.wire_time(packet.bytes_on_wire(), packet.flags);
   out.busy_until = std::max(start + busy, packet.tail);

@@ -170,6 +170,7 @@ class Traffic final : public des::Handler {
   void serve(LinkId link);
   bool ends_here(const Link& link, const Packet& packet) const;
   Way way_on(const Link& link, const Packet& packet) const;
+  des::Time collision(const Link& in, const Way& way) const;
   bool has_room(LinkId in, const Link& out) const;
   void take_slot(Link& link) {
     ++link.sent;
@@ -189,10 +190,11 @@ class Traffic final : public des::Handler {
   std::uint32_t objects_;  // the simulator's number of link 0
   des::LargeVector<Link> links_;
   des::LargeVector<std::uint32_t> sent_in_bulk_;  // packets that were computed elsewhere, by link
-  des::LargeVector<std::uint32_t> slots_left_;    // by cycle, in all its links
+  des::LargeVector<std::int32_t> slots_left_;     // by cycle, in all its links, beyond one for each
   std::vector<LinkClass> classes_;
   des::LargeVector<des::Time> room_;  // when a packet's slot is free again; one ring of slots per link
   std::vector<des::Time> hops_, turns_, collisions_;  // by unit
+  std::vector<bool> is_nic_;
   des::LargeVector<Packet> packets_;
   PacketId free_ = no_packet;
   std::size_t live_ = 0;

@@ -35,15 +35,16 @@ Grid grid_of(const Exchange& exchange) {
 }
 
 // Calls take(rank, face) for all faces along the divided dimensions, first those that ranks exchange first.
-// Ranks at even places begin with the lower neighbour and those at odd places with the upper one, so that no
-// two send to the same rank at a time.
+// In pairs, ranks at even places begin with the lower neighbour and those at odd places with the upper one.
+// Either way no two send to the same rank at a time.
 template <class Take>
 void for_each_face(const Exchange& exchange, Take take) {
   const Grid grid = grid_of(exchange);
   for (std::size_t d = 0; d < exchange.grid.size(); ++d) {
     for (const std::size_t turn : {0U, 1U}) {
       for (int rank = 0; rank < grid.ranks() && exchange.grid[d] > 1; ++rank) {
-        const std::size_t side = grid.coordinates(rank)[d] % 2 == 0 ? turn : 1 - turn;
+        const bool odd = grid.coordinates(rank)[d] % 2 != 0;
+        const std::size_t side = exchange.in_pairs && odd ? 1 - turn : turn;
         Grid::Coordinates step{};
         step[d] = side == 0 ? -1 : 1;
         if (const std::optional<int> to = grid.neighbour(rank, step))
@@ -66,7 +67,9 @@ class Exchanger {
   Exchanger(Stage& stage, const Exchange& exchange)
       : stage_(stage), exchange_(exchange), steps_(stage), packings_(stage.ranks()) {
     for_each_face(exchange, [this](std::uint32_t rank, const Face& face) { add(rank, face); });
-    if (exchange.computes) add_residual();
+    if (exchange.ends_together) add_sum(barrier_, Carrier::host_mpi);
+    // The processors add up the residual by MPI or, without it, by stores.
+    if (exchange.computes) add_sum(residual_, stage_.has_mpi() ? Carrier::host_mpi : Carrier::store);
   }
 
   des::Task iterate(std::uint32_t rank) {
@@ -107,9 +110,8 @@ class Exchanger {
                static_cast<std::uint32_t>(2 * face.dimension + face.side));
   }
 
-  // The processors add up the residual by MPI or, without it, by stores.
-  void add_residual() {
-    const Carrier carrier = stage_.has_mpi() ? Carrier::host_mpi : Carrier::store;
+  // Of a word of each processor.
+  void add_sum(std::optional<Walk>& walk, Carrier carrier) {
     const coll::Problem sum{.kind = CollectiveKind::all_reduce,
                             .rank = 0,
                             .ranks = static_cast<int>(stage_.ranks()),
@@ -117,7 +119,7 @@ class Exchanger {
                             .count = 1,
                             .in_place = true,
                             .own_operation = false};
-    residual_.emplace(stage_, coll::recursive_doubling, sum, sizeof(double),
+    walk.emplace(stage_, coll::recursive_doubling, sum, sizeof(double),
                       [=](auto...) { return carrier; });
   }
 
@@ -144,6 +146,10 @@ class Exchanger {
     co_await packed;
     des::Task exchanged = steps_.run({rank, 0}, time);
     co_await exchanged;
+    if (barrier_) {
+      des::Task together = barrier_->play(rank, time, false);
+      co_await together;
+    }
     des::Task unpacked = pack(rank, "unpack");
     co_await unpacked;
   }
@@ -161,7 +167,7 @@ class Exchanger {
   Steps steps_;
   // Bytes moved by each kernel that packs before the exchange, and again by the one that unpacks after it.
   std::vector<std::vector<double>> packings_;  // by rank
-  std::optional<Walk> residual_;
+  std::optional<Walk> barrier_, residual_;
 };
 
 }  // namespace

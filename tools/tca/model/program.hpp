@@ -23,6 +23,8 @@ struct Exchange {
   std::vector<std::uint32_t> grid{1, 1, 1};  // ranks along i, j and k
   std::array<net::Rows, 3> faces{};          // sent by a rank to a neighbour along each dimension
   bool periodic = false;
+  bool in_pairs = true;                  // neighbours send to each other at a time, else all the same way
+  bool ends_together = false;            // in a barrier of the processors by MPI, after every exchange
   bool computes = false;                 // with the Himeno benchmark's kernels and residual
   std::array<std::uint64_t, 3> cells{};  // of a rank, when it computes
   std::uint64_t element = 4;             // bytes of a cell

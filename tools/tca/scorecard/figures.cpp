@@ -219,7 +219,7 @@ RunSettings read_settings(const toml::node& node, const std::string& machine, co
                                {"element", &run.element, 1, 64}})
     if (const toml::node* said = keys.find(number.key))
       *number.into = number_in(*said, number.key, number.least, number.most);
-  for (auto [key, into] : {std::pair{"self_notify", &run.self_notify},
+  for (auto [key, into] : {std::pair{"barrier", &run.barrier}, std::pair{"self_notify", &run.self_notify},
                            {"staged", &run.staged},
                            {"translate_overlaps", &run.translate_overlaps},
                            {"loop_back", &run.loop_back},

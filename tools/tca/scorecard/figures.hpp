@@ -32,6 +32,7 @@ struct RunSettings {
   double translate_us = 0;      // for a packet's address
   bool translate_overlaps = false;
   std::int64_t element = 8;  // bytes of an array's element
+  bool barrier = false;      // ranks meet after each exchange
   bool self_notify = false;  // the sender also waits for its own notification
   bool staged = false;       // data goes through the hosts' memories
   bool loop_back = false;    // data goes back into the same card

@@ -57,7 +57,8 @@ double run(const net::Machine& machine, const RunSettings& settings, const Excha
 
 double run_himeno(const net::Machine& machine, const RunSettings& settings) {
   Exchange exchange{
-      .scheme = scheme_named(settings.scheme), .grid = grid_of(machine, settings), .computes = true};
+      .scheme = scheme_named(settings.scheme), .grid = grid_of(machine, settings), .ends_together = settings.barrier,
+      .computes = true};
   exchange.element = static_cast<std::uint64_t>(settings.element);
   for (std::size_t i = 0; i < 3; ++i) {
     exchange.cells[i] = static_cast<std::uint64_t>(settings.extents[i]) / exchange.grid[i];
@@ -71,11 +72,13 @@ double run_himeno(const net::Machine& machine, const RunSettings& settings) {
 }
 
 // Exchanges two messages along each divided dimension, which is periodic. `bytes` is the face of the whole
-// lattice, which is shared by the ranks side by side in the other dimensions.
+// lattice, which is shared by the ranks side by side in the other dimensions. In QUDA all ranks send backwards
+// first and then forwards.
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings) {
   Exchange exchange{.scheme = scheme_named(settings.scheme),
                     .grid = grid_of(machine, settings),
                     .periodic = true,
+                    .in_pairs = false,
                     .iterations = 1};
   for (std::size_t i = 0; i < 3; ++i) {
     const std::uint32_t sharing = ranks_in(exchange.grid) / exchange.grid[i];

@@ -30,10 +30,10 @@ std::span<const RunKind> run_kinds() {
       {"allgather", "mpi", run_allgather, {"bytes"}, {"ranks", "library", "gpu"}},
       {"allgather", "hybrid", run_allgather, {"bytes"}, {"ranks", "library", "gpu"}},
       // MPI's library carries the residual, whatever carries the faces.
-      {"himeno", "direct", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},
+      {"himeno", "direct", run_himeno, {"extents", "grid"}, {"library", "gpu", "element", "barrier"}},
       {"himeno", "mpi", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},
       {"himeno", "rma", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},
-      {"himeno", "hybrid", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},
+      {"himeno", "hybrid", run_himeno, {"extents", "grid"}, {"library", "gpu", "element", "barrier"}},
       {"qcd_halo", "direct", run_qcd_halo, {"bytes", "grid"}, {"gpu"}},
       {"qcd_halo", "mpi", run_qcd_halo, {"bytes", "grid"}, {"library", "gpu"}},
       {"qcd_halo", "rma", run_qcd_halo, {"bytes", "grid"}, {"library", "gpu"}},
