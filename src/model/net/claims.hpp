@@ -19,7 +19,9 @@ struct Claim {
   // The time after which everything that reaches the link queues behind this train; never when there is no
   // such time.
   des::Time given;
-  std::uint64_t share;  // of the link, in parts of Claims::whole
+  std::uint64_t share;      // of the link, in parts of Claims::whole
+  std::uint64_t collision;  // in addition, where the link takes turns with another input
+  LinkId input;             // over which the train comes to the link
 
   bool overlaps(const Claim& other) const { return begin < other.end && other.begin < end; }
 };
@@ -57,6 +59,26 @@ class Claims {
     Iterator begin() const { return first; }
     Iterator end() const { return last; }
   };
+  // Returns whether those trains on a link for which counts(claim) is true come over several others.
+  template <class Counts>
+  bool turns(LinkId link, const Counts& counts) const {
+    const Claim* one = nullptr;
+    for (const Claim& claim : on(link)) {
+      if (!counts(claim)) continue;
+      if (one != nullptr && claim.input != one->input) return true;
+      one = &claim;
+    }
+    return false;
+  }
+  // Returns what they take of the link together, in parts of `whole`.
+  template <class Counts>
+  std::uint64_t taken(LinkId link, const Counts& counts) const {
+    const bool collide = turns(link, counts);
+    std::uint64_t sum = 0;
+    for (const Claim& claim : on(link))
+      if (counts(claim)) sum += claim.share + (collide ? claim.collision : 0);
+    return sum;
+  }
   Range on(LinkId link) const { return {{claims_, first_[link]}, {claims_, none}}; }
 
   std::size_t bytes() const {

@@ -11,11 +11,7 @@ using des::Time;
 
 // Returns whether the flows on a link need more than all of its time.
 bool Trains::short_of(LinkId link) const {
-  std::uint64_t sum = 0;
-  for (const Claim& claim : claims_.on(link)) {
-    if (!trains_[claim.train].drained()) sum += claim.share;
-  }
-  return sum > whole;
+  return claims_.taken(link, [this](const Claim& claim) { return !trains_[claim.train].drained(); }) > whole;
 }
 
 // Recomputes speeds when a flow starts or leaves. It concerns the flows that share scarce links with this
@@ -43,13 +39,15 @@ void Trains::share_links(TrainId number, bool leaves) {
   for (std::size_t i = 0; i < sharing.size(); ++i) {
     each_stage(sharing[i], [&](const Stage& stage) {
       if (!seen.insert(stage.link).second || !short_of(stage.link)) return;
+      const auto takes = [this](const Claim& claim) { return !trains_[claim.train].drained(); };
+      const bool turns = claims_.turns(stage.link, takes);
       for (const Claim& claim : claims_.on(stage.link)) {
-        if (trains_[claim.train].drained()) continue;
+        if (!takes(claim)) continue;
         Flow& flow = flows[index_of(claim.train)];
         // The requests and the data of a flow may both take this link.
         if (flow.demands.empty() || flow.demands.back().link != links) flow.demands.push_back({links, 0});
         Demand& demand = flow.demands.back();
-        demand.share += claim.share;
+        demand.share += claim.share + (turns ? claim.collision : 0);
         flow.rate = std::max(flow.rate, static_cast<double>(demand.share));
       }
       ++links;

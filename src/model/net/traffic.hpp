@@ -27,6 +27,8 @@ struct Stage {
   const LinkClass* kind;
   des::Time hop = 0;  // from the end of the link to the next one
   des::Time free;     // when the link has sent everything given to it so far
+  des::Time collision = 0;  // time lost for each packet when the link takes turns with another input
+  LinkId input = no_link;   // over which the packet has come
   LinkId link;
   std::uint8_t flags;   // of the packet on this link
   bool in_cycle;        // the link is part of a cycle

@@ -272,14 +272,20 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
     const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets) : blocked_for(held_, i);
     const Time taken = taken_for(lane.stages(), i, bytes, packets, busy) + (i == 0 ? gaps : 0);
     const Time span = as_flows_ ? train.passed - train.transfer.begin : end - begin;
-    const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(span, 1));
-    const auto parts = static_cast<std::uint64_t>(std::clamp<double>(share * whole, 1, whole));
-    const LinkId link = lane.stages()[i].link;
+    const Stage& stage = lane.stages()[i];
+    const auto part_of = [span](Time time) {
+      return static_cast<double>(time) / static_cast<double>(std::max<Time>(span, 1)) * whole;
+    };
+    const auto parts = static_cast<std::uint64_t>(std::clamp<double>(part_of(taken), 1, whole));
+    const LinkId link = stage.link;
     claims_.add(link, {.train = number,
                        .begin = begin,
                        .end = end,
                        .given = tight ? des::never : lane.given(i),
-                       .share = parts});
+                       .share = parts,
+                       .collision = static_cast<std::uint64_t>(
+                           part_of(static_cast<Time>(packets) * stage.collision)),
+                       .input = stage.input});
     traffic_.set_claimed(link, true);
     most = std::max(most, parts);
   }
