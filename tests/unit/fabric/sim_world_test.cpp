@@ -155,11 +155,11 @@ double exchange_us(const std::string& machine, bool from_next) {
 
 TEST(SimWorld, PutsTakeTurnsAtPortsThatCollide) {
   const OwnFolder folder;
-  const std::string path = folder / "colliding.toml";
+  const std::string path = folder / "turns_cost_nothing.toml";
   std::ofstream(path) << "extends = \"ha-pacs-tca\"\n[units.peach2]\n"
-                         "collision = { value = 100, unit = \"ns\", fitted = \"fit: a test\" }\n";
-  EXPECT_EQ(exchange_us(path, false), exchange_us(path, true));
-  EXPECT_NE(exchange_us("ha-pacs-tca", false), exchange_us("ha-pacs-tca", true));
+                         "collision = { value = 0, unit = \"ns\", fitted = \"fit: a test\" }\n";
+  EXPECT_NE(exchange_us(path, false), exchange_us(path, true));
+  EXPECT_EQ(exchange_us("ha-pacs-tca", false), exchange_us("ha-pacs-tca", true));
 }
 
 TEST(SimWorld, ARouteIsForced) {
