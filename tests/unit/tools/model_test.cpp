@@ -79,7 +79,7 @@ TEST_P(Fidelity, TrainsAgreeWithPackets) {
         const double apart = run_model(options).mean_us / packets - 1;
         greatest = std::max(greatest, std::abs(apart));
         ++cases;
-        EXPECT_LT(std::abs(apart), 0.03) << program << ", " << ranks << " ranks, " << bytes << " bytes";
+        EXPECT_LT(std::abs(apart), 0.05) << program << ", " << ranks << " ranks, " << bytes << " bytes";
       }
     }
   }
