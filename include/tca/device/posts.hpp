@@ -67,7 +67,8 @@ TCA_DEVICE_APART bool reserve_lanes(const Post& post, ThreadGroup group, bool go
 
 template <class ThreadGroup>
 TCA_DEVICE_APART void raise_reserved(const Post& post, ThreadGroup group) {
-  if (group.lane() < post.notices.count) fence_system();  // what the group has stored comes before the notices
+  if (group.lane() < post.notices.count)
+    fence_system();  // what the group has stored comes before the notices
   for (Word n = group.lane(); n < post.notices.count; n += group.lanes())
     PostLanes::end_reserved(post.notices[n], true, post.limits, post.report);
   group.sync();

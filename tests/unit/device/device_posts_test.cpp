@@ -179,7 +179,11 @@ TEST(DevicePosts, ALaneThatIsBehindHasNoNotices) {
 TEST(DevicePosts, APostFindsItsLaneAgain) {
   Pair pair;
   const device::Post first = pair.post({1}), again = pair.post({1});
-  const auto come = [&] { return std::ranges::count(pair.lanes, device::lane_of(1, 0), [](std::uint64_t lane) { return device::lane_of(device::tag_of_lane(lane), 0); }); };
+  const auto come = [&] {
+    return std::ranges::count(pair.lanes, device::lane_of(1, 0), [](std::uint64_t lane) {
+      return device::lane_of(device::tag_of_lane(lane), 0);
+    });
+  };
   for (int round = 0; round < 3; ++round) {
     device::run_post(first, Alone(), 0);
     device::run_post(first, Alone(), 0);
