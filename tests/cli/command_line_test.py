@@ -87,7 +87,8 @@ class Sizes(CommandLineTest):
 class Mistakes(CommandLineTest):
     def test_name_the_option_the_value_and_what_is_allowed(self):
         for reason, arguments in (
-            ("--ranks: 0 is no whole number from 1 to 4096", ("himeno", "--ranks", "0")),
+            ("--ranks: 0 is no whole number from 1 to", ("himeno", "--ranks", "0")),
+            ("--ranks: 5000 is no whole number from 1 to 4096; on --fabric sim", ("himeno", "--ranks", "5000")),
             ("--ranks: 5000 is no whole number from 1 to 4096", ("run", "-n", "5000", "--", "true")),
             ("--ranks: many is no whole number from 1 to 4096", ("info", "-n", "many")),
             ("--extent: 2 is no whole number from 3 to 65536", ("bench", "halo", "--extent", "2")),

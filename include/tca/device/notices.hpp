@@ -164,8 +164,8 @@ class PostLanes {
 
   static TCA_DEVICE void tell(const PostNotice& notice, Word lane, Word count) {
     const std::uint64_t word = lane_of(notice.tag, count);
-    store_relaxed(notice.lanes + lane,
-                  word);  // pairs with the acquires in `try_take` and at the owner's host
+    // These pair with the acquires in `try_take` and at the owner's host.
+    store_relaxed(notice.lanes + lane, word);
     store_relaxed(notice.host_lanes + lane, word);
   }
 };
