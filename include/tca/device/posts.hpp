@@ -50,35 +50,29 @@ TCA_DEVICE bool enter_regions(const Post& post, const ThreadGroup& group) {
   return good;
 }
 
-// Sets lanes aside for all notices, or for none; true on every lane of the group if it has, and `good` is. Each lane of
-// the group sees to some of the notices.
-template <class ThreadGroup>
-TCA_DEVICE_APART bool reserve_lanes(const Post& post, ThreadGroup group, bool good) {
-  Word end = group.lane();
-  while (good && end < post.notices.count) {
-    good = PostLanes::reserve(post.notices[end], post.limits, post.report);
-    if (good) end += group.lanes();
+// Sets lanes aside for all notices, or for none. By one lane of the group: those of a warp that wait for each other's
+// turns might do so for good.
+TCA_DEVICE_APART bool reserve_lanes(const Post& post) {
+  for (Word n = 0; n < post.notices.count; ++n) {
+    if (PostLanes::reserve(post.notices[n], post.limits, post.report)) continue;
+    while (n-- > 0) PostLanes::end_reserved(post.notices[n], false, post.limits, post.report);
+    return false;
   }
-  const bool all = group.all(good);
-  for (Word n = group.lane(); !all && n < end; n += group.lanes())
-    PostLanes::end_reserved(post.notices[n], false, post.limits, post.report);
-  return all;
+  return true;
 }
 
-template <class ThreadGroup>
-TCA_DEVICE_APART void raise_reserved(const Post& post, ThreadGroup group) {
-  if (group.lane() < post.notices.count)
-    fence_system();  // what the group has stored comes before the notices
-  for (Word n = group.lane(); n < post.notices.count; n += group.lanes())
+// Behind a fence.
+TCA_DEVICE_APART void raise_reserved(const Post& post) {
+  for (Word n = 0; n < post.notices.count; ++n)
     PostLanes::end_reserved(post.notices[n], true, post.limits, post.report);
-  group.sync();
 }
 
 // The beginning of a start of several kernels: looks whether all regions live, and sets lanes aside. Returns, on every
 // lane of the group, whether the post may store.
 template <class ThreadGroup>
 TCA_DEVICE bool begin_post(const Post& post, const ThreadGroup& group) {
-  return reserve_lanes(post, group, enter_regions(post, group));
+  const bool good = group.all(enter_regions(post, group));
+  return group.all(good && (group.lane() != 0 || reserve_lanes(post)));
 }
 
 // Stores this part's share of what is put. False where `may_store`, which it asks at each segment when the first bytes
@@ -106,9 +100,9 @@ TCA_DEVICE void leave_regions(const Post& post, Word ticket) {
 template <class ThreadGroup>
 TCA_DEVICE void end_post(const Post& post, const ThreadGroup& group, bool has_stored, Word ticket) {
   group.sync();
-  if (has_stored) raise_reserved(post, group);
   if (group.lane() != 0) return;
-  fence_system();
+  fence_system();  // what was stored comes before all that follows
+  if (has_stored) raise_reserved(post);
   leave_regions(post, ticket);
 }
 
@@ -123,19 +117,18 @@ TCA_DEVICE void run_post(const Post& post, const ThreadGroup& group, Word ticket
   const auto begin = [&] {
     if (has_begun) return may_store;
     has_begun = true;
+    if (!is_lone) return may_store = begin_post(post, group);
     PostLanes::Begun begun = {};
     if (raises) begun = PostLanes::begin(notice, post.memo);
-    bool good = enter_regions(post, group);
+    const bool good = enter_regions(post, group);
     if (raises) mine = PostLanes::settle(notice, begun, post.limits, post.report);
-    good = good && (!raises || mine.lane != no_lane);
-    may_store = is_lone ? group.all(good) : reserve_lanes(post, group, good);
-    return may_store;
+    return may_store = group.all(good && (!raises || mine.lane != no_lane));
   };
   store_post(post, group, begin);
   begin();
+  if (!is_lone) return end_post(post, group, may_store, ticket);
   group.sync();
-  if (!is_lone && may_store) raise_reserved(post, group);
-  if (group.lane() != 0) return;
+  if (!raises) return;
   fence_system();  // what the group has stored comes before all that follows
   if (mine.lane != no_lane)
     may_store ? PostLanes::raise(notice, mine, post.memo) : PostLanes::give_up(notice, mine);
