@@ -105,6 +105,12 @@ class Mistakes(CommandLineTest):
             with self.subTest(arguments):
                 self.refused(reason, *arguments)
 
+    def test_more_modelled_ranks_than_there_is_room_for(self):
+        self.refused("5000 ranks on ha-pacs-tca: it has room for 1 to 64", "himeno", "--fabric", "sim", "--ranks", "5000")
+        done = self.tca("cg", "--fabric", "sim", "--ranks", "1048576")
+        self.assertNotEqual(done.returncode, 0)  # the first on most hosts, the second on large ones
+        self.assertRegex(done.stderr, r"tca cg: a modelled world of 1048576 ranks needs 48\.0 GiB, this machine has|1048576 ranks")
+
 
 class Terminals(CommandLineTest):
     def on_a_terminal(self, *arguments, **environment):
