@@ -74,10 +74,11 @@ void Control::all_gather_each(
   const auto has_name = [&](const base::Blob& theirs) {
     return theirs.size() >= name.size() && std::equal(name.begin(), name.end(), theirs.begin());
   };
+  const bool first_has_name = has_name(all->front());
   for (std::size_t rank = 0; rank < all->size(); ++rank) {
     const std::span<const std::byte> theirs = (*all)[rank];
     std::size_t begin = name.size();
-    if (!has_name((*all)[rank])) {
+    if (!first_has_name || !has_name((*all)[rank])) {
       base::Reader reader((*all)[rank]);
       const std::string called = reader.get_string();
       require_same_call(*this, base::Reader((*all)[0]).get_string(), static_cast<int>(rank), called);
