@@ -5,8 +5,6 @@
 
 #include <cmath>
 #include <mutex>
-#include <new>
-#include <optional>
 #include <set>
 
 #include "errors.hpp"
@@ -112,24 +110,6 @@ tca::World of_communicator(nb::handle comm, const tca::WorldOptions& options) {
 }
 #endif
 
-// The interpreter's lock for a rank that takes turns with others on one thread: each has frames of its own, and with them
-// a state of its own as the interpreter's thread.
-class FiberState {
- public:
-  explicit FiberState(PyInterpreterState* interpreter) : state_(PyThreadState_New(interpreter)) {
-    if (state_ == nullptr) throw std::bad_alloc();
-    PyEval_RestoreThread(state_);
-  }
-  FiberState(const FiberState&) = delete;
-  ~FiberState() {
-    PyThreadState_Clear(state_);
-    PyThreadState_DeleteCurrent();
-  }
-
- private:
-  PyThreadState* state_;
-};
-
 std::pair<int, int> last_rank{0, 1};
 
 // What a rank that is a thread throws, so that the others hear of it in one line.
@@ -166,19 +146,14 @@ std::pair<int, int> rank_of_process() { return last_rank; }
 
 nb::list run_threads(int ranks, nb::object body, nb::kwargs given) {
   const auto arrays = taken(given, "arrays", nb::object(nb::none()));
-  const bool fibers = taken(given, "fibers", false);
-  tca::WorldOptions options = world_options(given, "run_threads");
-  options.fibers = fibers;
-  PyInterpreterState* const interpreter = PyInterpreterState_Get();
+  const tca::WorldOptions options = world_options(given, "run_threads");
   std::vector<nb::object> results(static_cast<std::size_t>(std::clamp(ranks, 0, 1 << 20)));
   std::optional<nb::python_error> first;  // the cause, rather than what it led to on other ranks
   bool first_is_cause = false;
   nb::ft_mutex mutex;  // of these
   // Each rank with the interpreter's lock.
   const auto run = [&](tca::World& world) {
-    std::optional<nb::gil_scoped_acquire> lock;
-    std::optional<FiberState> turn;
-    fibers ? static_cast<void>(turn.emplace(interpreter)) : static_cast<void>(lock.emplace());
+    const nb::gil_scoped_acquire lock;
     const auto rank = static_cast<std::size_t>(world.rank());
     const WorldObject mine{std::make_shared<Place>(std::move(world), true, arrays)};
     try {

@@ -235,15 +235,12 @@ void bind_worlds(nb::module_& module) {
       "run_threads", &run_threads, "ranks"_a, "body"_a, "options"_a,
       "Runs `body(world)` in threads of this process, each of them a rank, and returns what they return, by "
       "rank. "
-      "Raises the exception of the rank that failed first. `fabric=\"sim\"` runs on a modelled machine, "
-      "where "
-      "ranks may be "
-      "`fibers`, which take turns on this thread.",
+      "Raises the exception of the rank that failed first. `fabric=\"sim\"` runs on a modelled machine.",
       nb::sig("def run_threads(ranks: int, body: collections.abc.Callable[[World], typing.Any], *, fabric: "
               "str = '', "
               "machine: str = '', fidelity: str = '', time_limit: float = 30.0, trace: bool = False, "
               "check_steps: "
-              "bool = False, fibers: bool = False) -> list[typing.Any]"));
+              "bool = False) -> list[typing.Any]"));
 }
 
 }  // namespace opentca_python

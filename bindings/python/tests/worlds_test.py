@@ -67,38 +67,6 @@ class Worlds(unittest.TestCase):
         self.assertEqual([came for came, _ in first], [6.0, 5.0])
         self.assertTrue(all(0.5 < microseconds < 100 for _, microseconds in first), first)
 
-    def test_ranks_take_turns_on_one_thread(self):
-        def body(world):
-            u = world.zeros(2)
-            right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size
-            chain = world.chain("ring").put(u.on(right)[1:], u[:1]).expect(left)
-            chain.commit()
-            u[0] = world.rank
-            chain.run()
-            try:
-                raise KeyError(world.rank)
-            except KeyError:
-                chain.run()  # while it handles an exception of its own
-                self.assertEqual(sys.exc_info()[1].args, (world.rank,))
-            return float(u[1]), world.now(), threading.get_native_id()
-
-        by_threads, by_fibers = (tca.run_threads(40, body, fabric="sim", fibers=fibers) for fibers in (False, True))
-        self.assertEqual([rank[:2] for rank in by_fibers], [rank[:2] for rank in by_threads])
-        self.assertEqual([rank[0] for rank in by_fibers], [float((rank - 1) % 40) for rank in range(40)])
-        self.assertEqual({rank[2] for rank in by_fibers}, {threading.get_native_id()})
-
-    def test_the_exception_of_a_fiber_is_raised(self):
-        def body(world):
-            barrier = tca.Barrier(world, "b")
-            barrier.run()
-            if world.rank == 1:
-                raise KeyError("mine")
-            barrier.run()
-
-        with self.assertRaises(KeyError) as raised:
-            tca.run_threads(3, body, fabric="sim", fibers=True)
-        self.assertEqual(raised.exception.args, ("mine",))
-
     def test_options_are_checked(self):
         for arguments, kind, message in (
             ({"fabrik": "shm"}, TypeError, "unexpected keyword argument 'fabrik'"),
