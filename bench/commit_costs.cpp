@@ -94,7 +94,7 @@ class Commits {
     world_.barrier();
     const Clock::time_point begin = Clock::now();
     std::uint32_t number = 0;
-    state_->meet({}, {}, 0, "commit", number);
+    state_->meet(state_->everyone(), {}, {}, 0, "commit", number);
     std::unique_ptr<fabric::Offer> offer;
     const std::vector<base::Blob> offers = state_->control().make_together("commit", [&] {
       offer =

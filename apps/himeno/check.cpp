@@ -64,6 +64,12 @@ std::unique_ptr<Serial> run_serial(World& world, const Problem& problem, std::in
   return serial;
 }
 
+// Tells all what rank 0 has found.
+void tell(World& world, std::vector<int>& ranks) {
+  ranks.resize(world.all_gather(ranks.size())[0]);
+  for (int& rank : ranks) rank = world.all_gather(rank)[0];
+}
+
 }  // namespace
 
 Check check(World& world, const Problem& problem, const Solution& solution, const Progress& progress) {
@@ -74,18 +80,15 @@ Check check(World& world, const Problem& problem, const Solution& solution, cons
   }));
   const auto shares = world.all_gather(own);
 
-  const int ranks = world.size();
   Check verdict;
-  for (int rank = 0; rank < ranks; ++rank) {
-    bool same = true;
-    if (serial) {
-      const auto at = static_cast<std::size_t>(rank);
-      same = sums[at] == checksum(shares[at], [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-               return serial->pressure(i, j, k);
-             });
-    }
-    if (world.all_gather<std::uint8_t>(same ? 1 : 0)[0] == 0) verdict.different_ranks.push_back(rank);
+  for (std::size_t rank = 0; serial && rank < sums.size(); ++rank) {
+    const auto pressure_at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+      return serial->pressure(i, j, k);
+    };
+    if (sums[rank] != checksum(shares[rank], pressure_at))
+      verdict.different_ranks.push_back(static_cast<int>(rank));
   }
+  tell(world, verdict.different_ranks);
   verdict.fingerprint = fingerprint(world, problem, solution);
   verdict.residual = world.all_gather(serial ? serial->residual() : 0.0)[0];
   const double difference = std::abs(solution.residual() - verdict.residual);

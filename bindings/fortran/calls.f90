@@ -11,7 +11,7 @@ module opentca_calls
     real(c_double) :: time_limit = 0
     type(c_ptr) :: fabric = c_null_ptr, machine = c_null_ptr, fidelity = c_null_ptr
     integer(c_int) :: device = -1, engine_blocks = 0, trace = 0, progress_thread = 0, check_steps = 0
-    integer(c_int) :: reserved = 0
+    integer(c_int) :: fibers = 0
   end type
   type, bind(c) :: c_chain_options
     integer(c_size_t) :: size = 0

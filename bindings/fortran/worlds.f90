@@ -29,6 +29,7 @@ module opentca_worlds
     logical :: trace = .false.               ! whether to record events for tca_world_write_trace
     logical :: progress_thread = .false.     ! whether a thread moves messages on, on mpi and shm+mpi
     logical :: check_steps = .false.         ! whether a wait without a start is an error
+    logical :: fibers = .false.              ! whether ranks of tca_world_run_threads take turns on one thread, on sim
   end type
 
   ! Options as C takes them, with the texts that they point to.
@@ -73,6 +74,7 @@ contains
     kept%c%trace = merge(1, 0, given%trace)
     kept%c%progress_thread = merge(1, 0, given%progress_thread)
     kept%c%check_steps = merge(1, 0, given%check_steps)
+    kept%c%fibers = merge(1, 0, given%fibers)
   end subroutine
 
   ! Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/launch/cores.hpp"
+#include "cli/options/memory.hpp"
 #include "cli/options/mpi_options.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/options/refuse.hpp"
@@ -16,8 +17,10 @@
 namespace tca::tool {
 namespace {
 
-int run_threads(const RankJob& job, const WorldOptions& options, const std::function<int(World&)>& rank) {
+// Modelled ranks take turns on this thread, so that there may be more of them than the system gives threads.
+int run_threads(const RankJob& job, WorldOptions options, const std::function<int(World&)>& rank) {
   int code = 0;
+  options.fibers = !job.threads;
   World::run_threads(
       job.ranks,
       [&](World& world) {
@@ -70,6 +73,7 @@ void tell_of_no_comparison(const std::string& name, const RankJob& job) {
 
 void check_all(const std::string& name, const RankJob& job, const CheckOfRanks& check, int ranks) {
   check_fabric(job);
+  check_number_of_ranks(job.fabric, ranks);
   check(ranks);
   tell_of_no_comparison(name, job);
 }
@@ -83,9 +87,19 @@ void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& 
       ->capture_default_str();
 }
 
+void check_number_of_ranks(const std::string& fabric, int ranks) {
+  if (fabric == "sim") {
+    constexpr double least_of_rank = 48 * 1024;  // before it makes anything
+    check_memory(fmt::format("a modelled world of {} ranks", ranks), least_of_rank * ranks, 1);
+  } else if (ranks > max_ranks) {
+    refuse("--ranks: {} is no whole number from 1 to {}; on --fabric sim there may be more", ranks,
+           max_ranks);
+  }
+}
+
 void add_rank_options(CLI::App& app, RankJob& job) {
   job.ranks = std::min(4, usable_cores());
-  add_ranks_option(app, "Number of ranks", job.ranks, job.ranks_given);
+  add_ranks_option(app, "Number of ranks", job.ranks, job.ranks_given, most_modelled_ranks);
   app.add_option(
          "--fabric", job.fabric,
          "What carries the bytes: shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi "

@@ -27,6 +27,10 @@ inline bool on_gpus(const RankJob& job) { return boot::on_gpus(job.fabric); }
 // Adds -n, --ranks, of 1 to `most`. `given` is set when the command line has it.
 void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given, int most = max_ranks);
 
+// Throws Error{invalid_argument} for more ranks than run on a host, and on sim Error{out_of_memory} for more than this one
+// has room for.
+void check_number_of_ranks(const std::string& fabric, int ranks);
+
 // Adds --ranks (by default as many as there are cores, up to four), --fabric, --sub-cluster, --machine,
 // --threads and --bind.
 void add_rank_options(CLI::App& app, RankJob& job);

@@ -111,7 +111,7 @@ typedef struct tca_world_options {
   int trace;             ///< whether to record events for tca_world_write_trace
   int progress_thread;   ///< whether a thread moves messages on, on mpi and shm+mpi
   int check_steps;       ///< whether a wait without a start is an error
-  int reserved;          ///< 0
+  int fibers;            ///< whether ranks of tca_world_run_threads take turns on one thread, on sim
 } tca_world_options;
 #define TCA_WORLD_OPTIONS_INIT \
   { sizeof(tca_world_options), 0, NULL, NULL, NULL, -1, 0, 0, 0, 0, 0 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "base/text/ranks.hpp"
 #include "core/words.hpp"
 #include "core/world/world_state.hpp"
@@ -300,11 +301,17 @@ bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes) {
 
 void agree(World& world, const raw::Request& request, const Elements& elements, const std::string& problem,
            std::string_view chosen) {
+  control::Control& control = core::WorldState::of(world).control();
+  const std::string what = fmt::format("creation of a collective '{}'", request.name);
+  const Declaration declared = declare(world, request, elements, problem, chosen);
+  const base::Blob mine = encode(declared);
+  // Ranks that say the same need not hear what.
+  const auto [same, not_same] = control::vote_for(base::fnv1a(mine));
+  const std::uint64_t has_problem = declared.problem.empty() ? 0 : 1;
+  const control::Votes votes = control.exchange({}, {same, not_same, has_problem}, what).votes;
+  if (control::all_voted_alike(votes[0], votes[1]) && votes[2] == 0) return;
   std::vector<Declaration> all;
-  for (const base::Blob& blob : core::WorldState::of(world).control().all_gather(
-           encode(declare(world, request, elements, problem, chosen)),
-           fmt::format("creation of a collective '{}'", request.name)))
-    all.push_back(decode(blob));
+  for (const base::Blob& blob : control.all_gather(mine, what)) all.push_back(decode(blob));
   const std::vector<std::string> problems = problems_of(world, all);
   if (problems.empty()) return;
   constexpr std::size_t shown = 8;

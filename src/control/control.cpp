@@ -56,14 +56,36 @@ auto Control::meet(std::string_view what, const Meet& how) {
 }
 
 std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
-  std::vector<base::Blob> all = meet(what, [&] { return gather(begin(what).put_blob(mine).blob(), what); });
-  const std::string first = base::Reader(all[0]).get_string();
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    base::Reader reader(all[rank]);
-    require_same_call(*this, first, static_cast<int>(rank), reader.get_string());
-    all[rank] = reader.rest();
-  }
+  std::vector<base::Blob> all;
+  all.reserve(static_cast<std::size_t>(size()));
+  all_gather_each(mine, what, [&](std::size_t, std::span<const std::byte> theirs) {
+    all.emplace_back(theirs.begin(), theirs.end());
+  });
   return all;
+}
+
+// Where a call has the name that it has here, nobody need read it.
+void Control::all_gather_each(
+    const base::Blob& mine, std::string_view what,
+    const std::function<void(std::size_t rank, std::span<const std::byte> theirs)>& read) {
+  const base::Blob name = begin(what).blob();
+  const auto all =
+      meet(what, [&] { return gather_shared(base::Writer().put_blob(name).put_blob(mine).blob(), what); });
+  const auto has_name = [&](const base::Blob& theirs) {
+    return theirs.size() >= name.size() && std::equal(name.begin(), name.end(), theirs.begin());
+  };
+  const bool first_has_name = has_name(all->front());
+  for (std::size_t rank = 0; rank < all->size(); ++rank) {
+    const std::span<const std::byte> theirs = (*all)[rank];
+    std::size_t begin = name.size();
+    if (!first_has_name || !has_name((*all)[rank])) {
+      base::Reader reader((*all)[rank]);
+      const std::string called = reader.get_string();
+      require_same_call(*this, base::Reader((*all)[0]).get_string(), static_cast<int>(rank), called);
+      begin = theirs.size() - reader.rest().size();
+    }
+    read(rank, theirs.subspan(begin));
+  }
 }
 
 Exchanged Control::exchange(const std::vector<Letter>& letters, const Votes& votes, std::string_view what) {

@@ -123,6 +123,10 @@ class Control {
   //   - Error{refused}, on every rank alike, when the ranks' `what` shows that they are in different calls.
   std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what);
 
+  // The same without a copy: calls `read` with what each rank has brought, in their order.
+  void all_gather_each(const base::Blob& mine, std::string_view what,
+                       const std::function<void(std::size_t rank, std::span<const std::byte> theirs)>& read);
+
   // The same for a value whose bytes mean the same on every rank.
   template <class T>
   std::vector<T> all_gather_value(const T& mine, std::string_view what) {
@@ -239,6 +243,12 @@ class Control {
   virtual void check_call(std::string_view /*what*/) {}
 
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
+
+  // The same, of which nobody changes anything. A control plane overrides this where ranks can have it in common.
+  virtual std::shared_ptr<const std::vector<base::Blob>> gather_shared(const base::Blob& mine,
+                                                                       std::string_view what) {
+    return std::make_shared<const std::vector<base::Blob>>(gather(mine, what));
+  }
 
   // Brings what this rank lays out to its readers, at least. Where the ballot is not of one call, returns what
   // every rank has laid out. A control plane overrides this if it can do better than `gather`.

@@ -87,7 +87,8 @@ class Sizes(CommandLineTest):
 class Mistakes(CommandLineTest):
     def test_name_the_option_the_value_and_what_is_allowed(self):
         for reason, arguments in (
-            ("--ranks: 0 is no whole number from 1 to 4096", ("himeno", "--ranks", "0")),
+            ("--ranks: 0 is no whole number from 1 to", ("himeno", "--ranks", "0")),
+            ("--ranks: 5000 is no whole number from 1 to 4096; on --fabric sim", ("himeno", "--ranks", "5000")),
             ("--ranks: 5000 is no whole number from 1 to 4096", ("run", "-n", "5000", "--", "true")),
             ("--ranks: many is no whole number from 1 to 4096", ("info", "-n", "many")),
             ("--extent: 2 is no whole number from 3 to 65536", ("bench", "halo", "--extent", "2")),
@@ -103,6 +104,12 @@ class Mistakes(CommandLineTest):
         ):
             with self.subTest(arguments):
                 self.refused(reason, *arguments)
+
+    def test_more_modelled_ranks_than_there_is_room_for(self):
+        self.refused("5000 ranks on ha-pacs-tca: it has room for 1 to 64", "himeno", "--fabric", "sim", "--ranks", "5000")
+        done = self.tca("cg", "--fabric", "sim", "--ranks", "1048576")
+        self.assertNotEqual(done.returncode, 0)  # the first on most hosts, the second on large ones
+        self.assertRegex(done.stderr, r"tca cg: a modelled world of 1048576 ranks needs 48\.0 GiB, this machine has|1048576 ranks")
 
 
 class Terminals(CommandLineTest):

@@ -161,7 +161,7 @@ class HimenoTest(CommandTest):
         for reason, arguments in (
             ("--grid 2x2: give three numbers of ranks", ("--ranks", "4", "--grid", "2x2")),
             ("--grid 2x2x2 holds 8 ranks, not 4", ("--ranks", "4", "--grid", "2x2x2")),
-            ("--ranks: 0 is no whole number from 1 to 4096", ("--ranks", "0")),
+            ("--ranks: 0 is no whole number from 1 to 1048576", ("--ranks", "0")),
             ("/proc/nowhere/out: cannot be written: No such file", ("--json", "/proc/nowhere/out")),
             ("--bind is for ranks that are processes, not for --threads", ("--threads", "--bind", "core")),
             ("--bind is for ranks that are processes, not for --fabric sim", ("--fabric", "sim", "--bind", "none")),

@@ -111,7 +111,7 @@ class Arguments(QcdTest):
         refuse("a subcommand is missing: generate, ")
         for other in (("--large",), ("--small",), ("--start", "cold"), ("--lattice", "4")):
             refuse(f"--config.*{other[0]}|{other[0]}.*--config", "invert", "--config", "links", *other)
-        refuse("--ranks: 0 is no whole number from 1 to 4096", "invert", "--ranks", "0")
+        refuse("--ranks: 0 is no whole number from 1 to 1048576", "invert", "--ranks", "0")
 
     @unittest.skipUnless(CUDA, "built without CUDA")
     def test_an_operator_by_itself_has_no_tolerance_to_keep(self):

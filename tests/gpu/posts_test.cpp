@@ -185,6 +185,39 @@ TEST_P(FabricTest, PostsOfLayoutsOnAStream) {
   });
 }
 
+// Posts with a notice and with two, of two streams at once. A stream and the host wait for them.
+TEST_P(FabricTest, PostsOnSeveralStreamsShareASlot) {
+  const int each = steps(200);
+  run(2, [&](World& world) {
+    const int other = 1 - world.rank();
+    const Region region(world, sizeof(Value));
+    const auto tokens = world.all_gather(region.token());
+    const Window<Value> source = world.window<Value>(1);
+    source.write(0, std::vector<Value>{7});
+    Post alone(world, "alone"), both(world, "both");
+    alone.put(tokens[static_cast<std::size_t>(other)], 0, source.elements(), block(1)).notify(other, 6, 1);
+    both.notify(other, 6, 2).notify(other, 6, 1);
+    const OwnStream first, second, waiting;
+    Notices notices(world);
+    world.barrier();
+    for (int i = 0; i < each; ++i) {
+      alone.start(first);
+      both.start(second);
+    }
+    for (int i = 0; i < 2 * each; ++i) notices.wait({other, 6, 1}, waiting);
+    waiting.finish();
+    for (int i = 0; i < each; ++i) notices.wait({other, 6, 2});
+    world.check();
+    require(!notices.test_any(other, 6), "more notices have come than were raised");
+    Value come = 0;
+    region.read(0, std::as_writable_bytes(std::span(&come, 1)));
+    require(come == 7, "it has {}", come);
+    first.finish();
+    second.finish();
+    world.barrier();
+  });
+}
+
 TEST_P(FabricTest, PostsOnAStreamThatAreRefused) {
   run(2, [](World& world) {
     const int other = 1 - world.rank();

@@ -89,14 +89,15 @@ TCA_DEVICE std::uint64_t load_acquire(const std::uint64_t* from) {
   asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
-// A lock among the kernels of one GPU: whoever has it sees what the one before has done.
-TCA_DEVICE bool try_lock(Word* lock) {
+// A lock among the kernels of one GPU, which counts its turns: even while it is free. Makes it odd and returns what it was;
+// whoever finds it even has it. Relaxed: a fence comes before what the turn before has stored is read or changed.
+TCA_DEVICE Word begin_turn(Word* lock) {
   Word before;
-  asm volatile("atom.acquire.gpu.global.exch.b32 %0, [%1], 1;" : "=r"(before) : "l"(lock) : "memory");
-  return before == 0;
+  asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 1;" : "=r"(before) : "l"(lock) : "memory");
+  return before;
 }
-TCA_DEVICE void unlock(Word* lock) {
-  asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(lock) : "memory");
+TCA_DEVICE void end_turn(Word* lock, Word next) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(lock), "r"(next) : "memory");
 }
 // Counts to `last` and then starts again at 0; returns the count before. Release and acquire: the thread that
 // completes the count sees what the others did before they counted.
@@ -149,10 +150,9 @@ inline std::uint64_t load_relaxed(const std::uint64_t* from) {
 inline std::uint64_t load_acquire(const std::uint64_t* from) {
   return std::atomic_ref(const_cast<std::uint64_t&>(*from)).load(std::memory_order_acquire);
 }
-inline bool try_lock(Word* lock) {
-  return std::atomic_ref(*lock).exchange(1, std::memory_order_acquire) == 0;
-}
-inline void unlock(Word* lock) { std::atomic_ref(*lock).store(0, std::memory_order_release); }
+// Acquire: on the host no fence comes behind it.
+inline Word begin_turn(Word* lock) { return std::atomic_ref(*lock).fetch_or(1, std::memory_order_acquire); }
+inline void end_turn(Word* lock, Word next) { store_release(lock, next); }
 inline Word count_up(Word* counter, Word last) {
   std::atomic_ref<Word> count(*counter);
   Word before = count.load(std::memory_order_relaxed);

@@ -24,24 +24,16 @@ struct Post {
   Word segments = 0;
   Word* turns = nullptr;    // here: how often it has begun and ended
   Word* refused = nullptr;  // here: not 0 where the start under way was refused
-  Word* lock = nullptr;     // here: whoever has it may change lanes of this rank's
+  Packet* memo = nullptr;   // here: the lane of the notice, of a post with one; see PostLanes
   PostReport* report = nullptr;
   WaitLimits limits;
 };
 
-// Waits for the lock, which nobody keeps while he waits for anything. False where the world has met an error.
-TCA_DEVICE bool lock_lanes(const Post& post) {
-  BoundedWait waiting(post.limits, 1);
-  while (!try_lock(post.lock))
-    if (!waiting.keep_polling(no_link)) return false;
-  return true;
-}
-
-// The beginning of a start: looks whether all regions live, and sets lanes aside. Returns, on every lane of the group,
-// whether the post may store. With `keeps_lock` the lanes stay locked until `end_post`.
+// Returns, for this lane's share of the regions, whether all of them live. With turns it says before that the post may be
+// storing.
 template <class ThreadGroup>
-TCA_DEVICE bool begin_post(const Post& post, const ThreadGroup& group, bool keeps_lock) {
-  // The first lane is busy with notices.
+TCA_DEVICE bool enter_regions(const Post& post, const ThreadGroup& group) {
+  // The first lane is busy with the notice.
   const Word me = (group.lane() + group.lanes() - 1) % group.lanes();
   bool good = load_relaxed(post.limits.over) == 0;
   for (Word i = me; i < post.regions.count; i += group.lanes()) {
@@ -55,13 +47,32 @@ TCA_DEVICE bool begin_post(const Post& post, const ThreadGroup& group, bool keep
     good = false;
     store_relaxed(&post.report->gone, region.rank + 1);
   }
-  const bool reserves = group.lane() == 0 && post.notices.count > 0;
-  const bool has_lock = reserves && lock_lanes(post);
-  const bool reserved = has_lock && PostLanes::reserve(post.notices, post.report);
-  const bool may_store = group.all(good && (!reserves || reserved));
-  if (reserved && !may_store) PostLanes::give_up(post.notices, post.notices.count);
-  if (has_lock && !(keeps_lock && may_store)) unlock(post.lock);
-  return may_store;
+  return good;
+}
+
+// Sets lanes aside for all notices, or for none. By one lane of the group: those of a warp that wait for each other's
+// turns might do so for good.
+TCA_DEVICE_APART bool reserve_lanes(const Post& post) {
+  for (Word n = 0; n < post.notices.count; ++n) {
+    if (PostLanes::reserve(post.notices[n], post.limits, post.report)) continue;
+    while (n-- > 0) PostLanes::end_reserved(post.notices[n], false, post.limits, post.report);
+    return false;
+  }
+  return true;
+}
+
+// Behind a fence.
+TCA_DEVICE_APART void raise_reserved(const Post& post) {
+  for (Word n = 0; n < post.notices.count; ++n)
+    PostLanes::end_reserved(post.notices[n], true, post.limits, post.report);
+}
+
+// The beginning of a start of several kernels: looks whether all regions live, and sets lanes aside. Returns, on every
+// lane of the group, whether the post may store.
+template <class ThreadGroup>
+TCA_DEVICE bool begin_post(const Post& post, const ThreadGroup& group) {
+  const bool good = group.all(enter_regions(post, group));
+  return group.all(good && (group.lane() != 0 || reserve_lanes(post)));
 }
 
 // Stores this part's share of what is put. False where `may_store`, which it asks at each segment when the first bytes
@@ -75,17 +86,8 @@ TCA_DEVICE bool store_post(const Post& post, const ThreadGroup& group, const May
   return true;
 }
 
-// The end of a start, whose stores lie before it: raises the notices where it was not refused, and tells the host.
-template <class ThreadGroup>
-TCA_DEVICE void end_post(const Post& post, const ThreadGroup& group, bool has_stored, bool has_lock,
-                         Word ticket) {
-  group.sync();
-  if (group.lane() != 0) return;
-  fence_system();  // what the group has stored comes before all that follows
-  if (has_stored && post.notices.count > 0 && (has_lock || lock_lanes(post))) {
-    PostLanes::raise(post.notices);
-    unlock(post.lock);
-  }
+// What comes behind the notices: leaves the regions, and tells the host. By one lane, behind a fence.
+TCA_DEVICE void leave_regions(const Post& post, Word ticket) {
   if (post.turns != nullptr) {
     const Word turn = *post.turns += 2;
     for (Word i = 0; i < post.regions.count; ++i)
@@ -94,17 +96,43 @@ TCA_DEVICE void end_post(const Post& post, const ThreadGroup& group, bool has_st
   if (ticket != 0) store_release(&post.report->done, ticket);
 }
 
-// A whole start by one part.
+// The end of a start of several kernels, whose stores lie before it: raises the notices where it was not refused.
+template <class ThreadGroup>
+TCA_DEVICE void end_post(const Post& post, const ThreadGroup& group, bool has_stored, Word ticket) {
+  group.sync();
+  if (group.lane() != 0) return;
+  fence_system();  // what was stored comes before all that follows
+  if (has_stored) raise_reserved(post);
+  leave_regions(post, ticket);
+}
+
+// A whole start by one part. Where the post has one notice, all that it needs to know of its lane is asked for while its
+// source is on the way here.
 template <class ThreadGroup>
 TCA_DEVICE void run_post(const Post& post, const ThreadGroup& group, Word ticket) {
+  const bool is_lone = post.notices.count == 1, raises = is_lone && group.lane() == 0;
+  const PostNotice& notice = post.notices.items[0];
+  LaneTurn mine;
   bool has_begun = false, may_store = false;
   const auto begin = [&] {
-    if (!has_begun) may_store = begin_post(post, group, true);
+    if (has_begun) return may_store;
     has_begun = true;
-    return may_store;
+    if (!is_lone) return may_store = begin_post(post, group);
+    PostLanes::Begun begun = {};
+    if (raises) begun = PostLanes::begin(notice, post.memo);
+    const bool good = enter_regions(post, group);
+    if (raises) mine = PostLanes::settle(notice, begun, post.limits, post.report);
+    return may_store = group.all(good && (!raises || mine.lane != no_lane));
   };
   store_post(post, group, begin);
-  end_post(post, group, begin(), true, ticket);
+  begin();
+  if (!is_lone) return end_post(post, group, may_store, ticket);
+  group.sync();
+  if (!raises) return;
+  fence_system();  // what the group has stored comes before all that follows
+  if (mine.lane != no_lane)
+    may_store ? PostLanes::raise(notice, mine, post.memo) : PostLanes::give_up(notice, mine);
+  leave_regions(post, ticket);
 }
 
 }  // namespace tca::device

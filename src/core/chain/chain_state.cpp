@@ -47,8 +47,7 @@ ChainState::~ChainState() {
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   RetiredChain retired(std::move(programs_), std::move(memories));
-  circle_ != nullptr ? circle_->reclaimer().retire(id_, std::move(retired))
-                     : world_->retire(id_, std::move(retired));
+  circle_->reclaimer().retire(id_, std::move(retired));
 }
 
 Timing ChainState::timing() const {

@@ -167,7 +167,7 @@ class ChainState {
   bool awaited_ = true;     // no step was started since the last wait
   bool timed_;
   bool partners_only_;
-  Circle* circle_ = nullptr;              // of a chain that partners have committed among themselves
+  Circle* circle_ = nullptr;              // those who have committed it
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`
   std::unique_ptr<CountedEnds> counted_;  // null where there are none

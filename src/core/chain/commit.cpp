@@ -34,7 +34,7 @@ void Commit::run() {
   const TimeLimit limit(control(), chain_.time_limit_);
   exchange();
   const Problems problems = this->problems();
-  world_.free_released(what(), circle_);
+  world_.free_released(*circle_, what());
   bind(agree(problems));
 }
 
@@ -90,7 +90,7 @@ base::Blob Commit::made() const {
 
 void Commit::exchange() {
   const WorldState::Met met =
-      world_.meet(letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_, circle_);
+      world_.meet(*circle_, letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_);
   is_same_ = met.is_same;
   is_sound_ = is_same_ && met.worst == 0;
   first_name_ = chain_.name_;
@@ -108,7 +108,7 @@ std::vector<control::Letter> Commit::letters() const {
     if (d.to != world_.rank()) write(to[d.to].put(i), d);
   }
   std::vector<control::Letter> letters;
-  for (const auto& [rank, writer] : to) letters.push_back({member_of(rank), writer.blob()});
+  for (const auto& [rank, writer] : to) letters.push_back({circle_->member_of(rank), writer.blob()});
   return letters;
 }
 
@@ -119,7 +119,7 @@ void Commit::take(const std::vector<control::Letter>& letters) {
   for (const control::Letter& letter : letters) {
     for (base::Reader reader(letter.bytes); !reader.done();) {
       const auto index = reader.get<std::size_t>();
-      arrivals_.push_back({rank_of(letter.rank), index, read(reader, world_)});
+      arrivals_.push_back({circle_->rank_of(letter.rank), index, read(reader, world_)});
     }
   }
   std::ranges::stable_sort(arrivals_, {}, &Arrival::from);
@@ -145,7 +145,7 @@ void Commit::compare_chains(Problems& problems) {
   problems.add([&] {
     return fmt::format(
         "rank {} commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
-        rank_of(0), describe(first), world_.rank(), describe(mine));
+        circle_->rank_of(0), describe(first), world_.rank(), describe(mine));
   });
 }
 
@@ -163,7 +163,7 @@ fabric::Offers Commit::agree(const Problems& problems) {
       control.exchange(objects ? std::vector<control::Letter>() : offer_letters(mine), {objects}, what());
   if (met.votes[0] != 0) refuse(problems, failed ? attempted : base::Writer().put(false).blob());
   fabric::Offers offers{{world_.rank(), mine}};
-  for (control::Letter& letter : met.letters) offers[rank_of(letter.rank)] = std::move(letter.bytes);
+  for (control::Letter& letter : met.letters) offers[circle_->rank_of(letter.rank)] = std::move(letter.bytes);
   return offers;
 }
 
@@ -173,10 +173,11 @@ std::vector<control::Letter> Commit::offer_letters(const base::Blob& offer) cons
   for (const Descriptor& d : puts()) partners.insert(d.to);
   for (const Arrival& arrival : arrivals_) partners.insert(arrival.from);
   if (std::ranges::any_of(shares_, [](const Share& share) { return share.offer->concerns_all(); }))
-    for (int member = 0; member < members().size(); ++member) partners.insert(rank_of(member));
+    for (int member = 0; member < circle_->members().size(); ++member)
+      partners.insert(circle_->rank_of(member));
   partners.erase(world_.rank());
   std::vector<control::Letter> letters;
-  for (const int rank : partners) letters.push_back({member_of(rank), offer});
+  for (const int rank : partners) letters.push_back({circle_->member_of(rank), offer});
   return letters;
 }
 

@@ -52,7 +52,7 @@ class Problems {
 
 class Commit {
  public:
-  explicit Commit(ChainState& chain) : chain_(chain), world_(*chain.world_) {}
+  explicit Commit(ChainState& chain) : chain_(chain), world_(*chain.world_), circle_(&world_.everyone()) {}
 
   // Throws Error{refused} with the same message on every rank.
   void run();
@@ -94,13 +94,7 @@ class Commit {
   const std::vector<Descriptor>& puts() const { return chain_.draft_->descriptors; }
   std::set<int> partners() const;
 
-  // Those who commit the chain, and how they are numbered where they meet.
-  control::Control& control() const { return circle_ != nullptr ? circle_->control() : world_.control(); }
-  const control::Members& members() const {
-    return circle_ != nullptr ? circle_->members() : world_.members();
-  }
-  int member_of(int rank) const { return circle_ != nullptr ? circle_->member_of(rank) : rank; }
-  int rank_of(int member) const { return circle_ != nullptr ? circle_->rank_of(member) : member; }
+  control::Control& control() const { return circle_->control(); }
   fabric::Put put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& put);
   Share share_of(std::size_t fabric);
   std::shared_ptr<WindowState> keep(std::uint32_t window);
@@ -108,7 +102,7 @@ class Commit {
 
   ChainState& chain_;
   WorldState& world_;
-  Circle* circle_ = nullptr;  // null: all ranks commit the chain
+  Circle* circle_;            // those who commit the chain
   std::uint32_t number_ = 0;  // of the chain, for the fabrics
   Problems own_;              // those of this rank's puts that it finds alone
   bool is_sound_ = true;      // no rank knows anything against its own puts, and all commit the same chain

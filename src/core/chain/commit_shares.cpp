@@ -110,8 +110,8 @@ base::Blob Commit::offer() {
   for (std::size_t f = 0; f < shares_.size(); ++f) {
     Share& share = shares_[f];
     share.offer =
-        world_.fabrics()[f]->offer({chain_.name_, members(), number_, chain_.guarded_, share.outgoing,
-                                    share.incoming, chain_.time_limit_, world_.checks_steps(),
+        world_.fabrics()[f]->offer({chain_.name_, circle_->members(), number_, chain_.guarded_,
+                                    share.outgoing, share.incoming, chain_.time_limit_, world_.checks_steps(),
                                     world_.fabrics()[f]->times_messages() ? chain_.times_.get() : nullptr});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
@@ -128,7 +128,7 @@ void Commit::expect_times() {
 
 void Commit::bind(const fabric::Offers& offered) {
   chain_.circle_ = circle_;
-  chain_.id_ = circle_ != nullptr ? circle_->next_id() : world_.next_id();
+  chain_.id_ = circle_->next_id();
   std::vector<fabric::Offers> offers(shares_.size());  // by fabric
   for (const auto& [rank, blob] : offered) {
     base::Reader reader(blob);

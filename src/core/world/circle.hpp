@@ -1,5 +1,6 @@
-// A circle: the ranks that partners join, directly or through others, when they commit a chain among themselves. It has
-// numbers, meetings and a Reclaimer of its own; the other ranks of the world know nothing of it.
+// A circle: ranks that commit chains together. All ranks of a world are one; others are of the ranks that partners join,
+// directly or through others, when they commit a chain among themselves. Each has numbers, meetings and a Reclaimer of its
+// own, and other ranks know nothing of it.
 #pragma once
 
 #include <chrono>
@@ -20,24 +21,31 @@ class WorldState;
 
 class Circle {
  public:
+  // All ranks of a world. `members`: those of a group, as the outermost world numbers them; null for that one.
+  Circle(control::Control& control, std::shared_ptr<const std::vector<int>> members)
+      : control_(control), members_(control, std::move(members)) {}
   // `ranks` are those of the world, in rising order. `members` has the same as the outermost world numbers them; `world`
   // tells apart worlds in which the same ranks may be circles.
   Circle(control::Control& root, std::vector<int> ranks, const std::vector<int>& members, std::uint64_t world)
       : ranks_(std::move(ranks)),
-        control_(root, members, world, ranks_),
+        own_control_(std::make_unique<control::GroupControl>(root, members, world, ranks_)),
+        control_(*own_control_),
         members_(control_, std::make_shared<const std::vector<int>>(members)) {}
 
-  control::Control& control() { return control_; }
+  control::Control& control() const { return control_; }
   const control::Members& members() const { return members_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+  // Return the number of the next object, and take it.
+  std::uint32_t coming_id() const { return next_id_; }
   std::uint32_t next_id() { return next_id_++; }
 
-  int rank_of(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
-  int member_of(int rank) const { return control::number_in(ranks_, rank).value(); }
+  int rank_of(int member) const { return ranks_.empty() ? member : ranks_[static_cast<std::size_t>(member)]; }
+  int member_of(int rank) const { return ranks_.empty() ? rank : control::number_in(ranks_, rank).value(); }
 
  private:
-  std::vector<int> ranks_;
-  control::GroupControl control_;
+  std::vector<int> ranks_;                              // empty: all
+  std::unique_ptr<control::GroupControl> own_control_;  // null: the world's
+  control::Control& control_;
   control::Members members_;
   Reclaimer reclaimer_{control_};
   std::uint32_t next_id_ = 0;

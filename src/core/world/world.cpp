@@ -134,21 +134,26 @@ void World::barrier() { state().control().barrier("World::barrier"); }
 
 void World::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   const base::Blob bytes(mine.begin(), mine.end());
-  const std::vector<base::Blob> blobs = state().control().all_gather(bytes, "World::all_gather");
-  for (std::size_t rank = 1; rank < blobs.size(); ++rank) {
-    if (blobs[rank].size() == blobs[0].size()) continue;
-    base::fail(
-        Errc::refused,
-        "World::all_gather: rank 0 gives {} bytes, rank {} {}; every rank must give a value of the same type",
-        blobs[0].size(), rank, blobs[rank].size());
-  }
-  if (all.size() != mine.size() * blobs.size()) {
+  const auto ranks = static_cast<std::size_t>(size());
+  const bool has_room = all.size() == mine.size() * ranks;
+  std::size_t first = 0;
+  const auto take = [&](std::size_t rank, std::span<const std::byte> theirs) {
+    if (rank == 0) first = theirs.size();
+    if (theirs.size() != first) {
+      base::fail(Errc::refused,
+                 "World::all_gather: rank 0 gives {} bytes, rank {} {}; every rank must give a value of the "
+                 "same type",
+                 first, rank, theirs.size());
+    }
+    if (has_room && first == mine.size())
+      std::ranges::copy(theirs, all.begin() + static_cast<std::ptrdiff_t>(rank * first));
+  };
+  state().control().all_gather_each(bytes, "World::all_gather", take);
+  if (!has_room) {
     base::fail(Errc::invalid_argument,
                "World::all_gather: {} bytes of each of {} ranks are given room for {} in all", mine.size(),
-               blobs.size(), all.size());
+               ranks, all.size());
   }
-  auto next = all.begin();
-  for (const base::Blob& blob : blobs) next = std::copy(blob.begin(), blob.end(), next);
 }
 
 void World::compute(double bytes, double flops) {

@@ -25,7 +25,6 @@ void renumber(std::vector<int>& all) {
 
 WorldState::WorldState(boot::Connections connections, const WorldOptions& options)
     : connections_(std::move(connections)),
-      members_(control()),
       costs_(route::agree_on_costs(control(), fabrics(), connections_.places,
                                    boot::mpi_of(route::fabric_set(fabrics())))),
       checks_steps_(options.check_steps),
@@ -44,7 +43,6 @@ WorldState::WorldState(WorldState& root, boot::Connections connections, GroupRan
       key_(key),
       connections_(std::move(connections)),
       ranks_(std::move(ranks)),
-      members_(control(), ranks_),
       costs_(root.costs_.of_group(rank(), connections_.places.sub_cluster)),
       checks_steps_(root.checks_steps_),
       times_chains_(root.times_chains_) {
@@ -84,7 +82,7 @@ std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
   connections.launcher = launcher();
   std::vector<int> outside, hosts, sub_clusters;  // `outside`: the ranks of the root
   for (const int rank : ranks) {
-    outside.push_back(members_[rank]);
+    outside.push_back(members()[rank]);
     hosts.push_back(places().host[static_cast<std::size_t>(rank)]);
     sub_clusters.push_back(sub_cluster(rank));
   }
@@ -104,19 +102,18 @@ std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
 // Called when the last handle of a group is gone on this rank. Others may still store into what it leaves.
 void WorldState::retire_group(WorldState* group) {
   const std::shared_ptr<WorldState> root = std::move(group->keeps_root_);
-  root->reclaimer_.retire_group(group->key_, group->size(), std::unique_ptr<RetiredGroup>(group));
+  root->everyone_.reclaimer().retire_group(group->key_, group->size(), std::unique_ptr<RetiredGroup>(group));
 }
 
-WorldState::Met WorldState::meet(const std::vector<control::Letter>& letters, const base::Blob& made,
-                                 std::uint64_t of_mine, std::string_view what, std::uint32_t& number,
-                                 Circle* circle) {
+WorldState::Met WorldState::meet(Circle& circle, const std::vector<control::Letter>& letters,
+                                 const base::Blob& made, std::uint64_t of_mine, std::string_view what,
+                                 std::uint32_t& number) {
   std::uint32_t& next = root().next_number_;
-  Reclaimer& reclaimer = circle != nullptr ? circle->reclaimer() : reclaimer_;
-  control::Control& control = circle != nullptr ? circle->control() : this->control();
+  Reclaimer& reclaimer = circle.reclaimer();
   reclaimer.end_ending();
   const auto [same, not_same] = control::vote_for(base::fnv1a(made));
   const std::uint64_t news = reclaimer.has_news() ? 1 : 0;
-  control::Exchanged met = control.exchange(letters, {next, news, same, not_same, of_mine}, what);
+  control::Exchanged met = circle.control().exchange(letters, {next, news, same, not_same, of_mine}, what);
   const auto& [largest, some_news, first, second, worst] = met.votes;
   number = static_cast<std::uint32_t>(largest);
   next = number + 1;
@@ -148,7 +145,7 @@ std::size_t bytes_of(const WindowRequest& request, const std::string& title) {
 }  // namespace
 
 std::string WorldState::titled(const WindowRequest& request) const {
-  return request.title.empty() ? fmt::format("window {}", next_id_) : request.title;
+  return request.title.empty() ? fmt::format("window {}", everyone_.coming_id()) : request.title;
 }
 
 // Throws on every rank alike, where a rank asks for what cannot be or ranks ask for different windows.
@@ -171,7 +168,7 @@ WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, con
   const base::Blob made =
       base::Writer().put(request.on_host).put(request.element_bytes).put_string(title).blob();
   Agreed agreed;
-  const Met met = meet({}, made, says, what, agreed.number);
+  const Met met = meet(everyone_, {}, made, says, what, agreed.number);
   agreed.registered = met.worst >= registers;
   if (met.is_same && met.worst < cannot) return agreed;
   std::vector<base::Blob> all = control().all_gather(brought, what);
@@ -211,10 +208,10 @@ std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& reques
   const std::size_t bytes = bytes_of(request, title);
   const std::uint32_t id = next_id();
   // Released memory is freed before the new window needs the room.
-  free_released("creation of " + title);
+  free_released(everyone_, "creation of " + title);
   auto* const existing = bytes == 0 ? nullptr : static_cast<std::byte*>(request.existing);
   auto memories = std::make_shared<Memories>(
-      expose({title, members_, agreed.number, bytes, existing, request.on_host}, agreed.registered));
+      expose({title, members(), agreed.number, bytes, existing, request.on_host}, agreed.registered));
   const std::string* const name = request.title.empty() ? nullptr : &intern(request.title);
   auto window =
       std::make_shared<WindowState>(shared_from_this(), id, std::move(memories), request.element_bytes);
@@ -225,32 +222,27 @@ std::shared_ptr<WindowState> WorldState::make_window(const WindowRequest& reques
 Circle& WorldState::circle(const std::vector<int>& ranks) {
   std::unique_ptr<Circle>& known = circles_[ranks];
   if (known != nullptr) return *known;
-  std::vector<int> members;
-  for (const int rank : ranks) members.push_back(members_[rank]);
+  std::vector<int> outside;
+  for (const int rank : ranks) outside.push_back(members()[rank]);
   // No group has a number like this.
   constexpr std::uint64_t circles = std::uint64_t{1} << 63;
-  known = std::make_unique<Circle>(root().control(), ranks, members, key_ | circles);
+  known = std::make_unique<Circle>(root().control(), ranks, outside, key_ | circles);
   return *known;
 }
 
 bool WorldState::end_chains() {
-  bool all = reclaimer_.end_chains();
+  bool all = everyone_.reclaimer().end_chains();
   for (const auto& [ranks, circle] : circles_) all &= circle->reclaimer().end_chains();
   return all;
 }
 
-void WorldState::free_released(std::string_view what, Circle* circle) {
-  if (circle != nullptr) {
-    if (!circle->reclaimer().has_released()) return;
-    circle->control().barrier(what);
-    return circle->reclaimer().free_released();
-  }
-  if (!reclaimer_.has_released()) return;
-  control().barrier(what);
+void WorldState::free_released(Circle& circle, std::string_view what) {
+  if (!circle.reclaimer().has_released()) return;
+  circle.control().barrier(what);
   std::erase_if(windows_, [&](const auto& known) {
-    return known.second.window.expired() && !reclaimer_.remembers(known.first);
+    return known.second.window.expired() && !everyone_.reclaimer().remembers(known.first);
   });
-  reclaimer_.free_released();
+  circle.reclaimer().free_released();
 }
 
 std::string WorldState::window_title(std::uint32_t id) const {
@@ -282,7 +274,7 @@ std::shared_ptr<WindowState> WorldState::view(const std::shared_ptr<WindowState>
         "a view of {}, which is of another world; a group sees the windows of the worlds that it is made of",
         window->title());
   }
-  const std::vector<int> around = theirs.members_.ranks();
+  const std::vector<int> around = theirs.members().ranks();
   for (const int rank : *ranks_) {
     if (control::number_in(around, rank)) continue;
     base::fail(

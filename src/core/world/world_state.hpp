@@ -86,8 +86,6 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
 
   // Groups share those of their world, since signals of one may overtake puts of another.
   DeferredSteps& deferred_steps() { return root().deferred_steps_; }
-  Reclaimer& reclaimer() { return reclaimer_; }
-
   // Returns what this rank has for posts. Throws Error{invalid_argument} where the world carries none.
   Posting& posting();
 
@@ -127,8 +125,10 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
       (*fabric)->quiesce();
   }
 
-  // Those who make this world's windows and chains together, as its fabrics number ranks.
-  const control::Members& members() const { return members_; }
+  // Those who make this world's windows and, unless they do so among partners, chains together.
+  Circle& everyone() { return everyone_; }
+  // The same, as its fabrics number ranks.
+  const control::Members& members() const { return everyone_.members(); }
 
   // What ranks find out when they meet to make something.
   struct Met {
@@ -137,11 +137,11 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
     std::uint64_t worst = 0;  // the largest of what they say of themselves
   };
 
-  // Collective. Exchanges letters, announces what was retired, and sets `number` to one that this rank has in common
-  // with the others and never had before with any of them: that of a WindowSpec or a ChainSpec. `made` says what this
-  // rank makes. With a circle its ranks alone take part.
-  Met meet(const std::vector<control::Letter>& letters, const base::Blob& made, std::uint64_t of_mine,
-           std::string_view what, std::uint32_t& number, Circle* circle = nullptr);
+  // Collective over a circle. Exchanges letters, announces what was retired, and sets `number` to one that this rank has in
+  // common with the others and never had before with any of them: that of a WindowSpec or a ChainSpec. `made` says what this
+  // rank makes.
+  Met meet(Circle& circle, const std::vector<control::Letter>& letters, const base::Blob& made,
+           std::uint64_t of_mine, std::string_view what, std::uint32_t& number);
 
   // Returns the circle of these ranks, which are in rising order and this one among them.
   Circle& circle(const std::vector<int>& ranks);
@@ -170,15 +170,14 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
 
   // Takes the next number for an object that is made collectively. Numbers are the same on every rank if each
   // is taken once all ranks have agreed to make the object; a call that is refused takes none.
-  std::uint32_t next_id() { return next_id_++; }
+  std::uint32_t next_id() { return everyone_.next_id(); }
 
-  // Collective. Frees what the last call of Reclaimer::announce has released, and forgets the windows
-  // that no rank has a handle of any more. Meets the others first if there is anything to free. With a circle, does
-  // so for what its ranks have made among themselves.
-  void free_released(std::string_view what, Circle* circle = nullptr);
+  // Collective over a circle. Frees what its last call of Reclaimer::announce has released, and forgets the windows that no
+  // rank has a handle of any more. Meets the others first if there is anything to free.
+  void free_released(Circle& circle, std::string_view what);
 
   // Notes that this rank's last handle of an object is gone.
-  void retire(std::uint32_t id, Retired object) { reclaimer_.retire(id, std::move(object)); }
+  void retire(std::uint32_t id, Retired object) { everyone_.reclaimer().retire(id, std::move(object)); }
 
  private:
   // A window as far as this rank remembers it. One without a title is called by its number.
@@ -210,18 +209,16 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   std::uint64_t key_ = 0;
   boot::Connections connections_;
   GroupRanks ranks_;  // of a group
-  control::Members members_;
   route::Costs costs_;
   DeferredSteps deferred_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
   bool checks_steps_, times_chains_;
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
-  std::uint32_t next_id_ = 0;
   std::uint32_t next_number_ = 0;                     // of the root, which all groups of it use
   std::map<std::vector<int>, std::uint32_t> groups_;  // of the root: how many were made of these ranks
   std::map<std::uint32_t, Known> windows_;            // those that some rank may still have a handle of
-  Reclaimer reclaimer_{*connections_.control};
+  Circle everyone_{*connections_.control, ranks_};
   std::map<std::vector<int>, std::unique_ptr<Circle>> circles_;  // by their ranks
   std::shared_ptr<Posting> posting_;                             // null before the first call
 };

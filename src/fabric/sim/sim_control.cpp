@@ -43,8 +43,16 @@ SimControl::SimControl(std::shared_ptr<Model> model, int rank) : model_(std::mov
 SimControl::~SimControl() { leave(std::uncaught_exceptions() > 0 ? std::optional(trouble) : std::nullopt); }
 
 std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_view what) {
-  Exchange exchange(model_->gather(rank_, mine, control::Ballot::in(what), {}), *model_, rank_);
-  return complete(exchange, what, {});
+  return *gather_shared(mine, what);
+}
+
+// A rank that copied what all have brought would make work by the square of their number.
+std::shared_ptr<const std::vector<base::Blob>> SimControl::gather_shared(const base::Blob& mine,
+                                                                         std::string_view what) {
+  const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine, control::Ballot::in(what), {});
+  Exchange exchange(gathering, *model_, rank_);
+  await(exchange, what, {});
+  return {gathering, &gathering->blobs};
 }
 
 control::Control::Delivered SimControl::deliver(const base::Blob& mine, std::span<const int> readers,

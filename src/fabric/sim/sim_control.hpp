@@ -28,6 +28,8 @@ class SimControl final : public control::Control {
 
  private:
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  std::shared_ptr<const std::vector<base::Blob>> gather_shared(const base::Blob& mine,
+                                                               std::string_view what) override;
   Delivered deliver(const base::Blob& mine, std::span<const int> readers, const control::Ballot& ballot,
                     std::string_view what) override;
 

@@ -40,10 +40,14 @@ static tca_status chains(tca_world* world, void* context) {
          "the size of the options of a chain is 0; set them by their _INIT");
   memset(&unset, 0xff, sizeof unset);
   EXPECT(tca_chain_create(world, "garbage", &unset, &chain), TCA_INVALID_ARGUMENT, "the size of the options");
-  tca_world* another = NULL;
-  tca_world_options reserved = TCA_WORLD_OPTIONS_INIT;
+  tca_halo* halo = NULL;
+  tca_grid grid;
+  const int64_t cells = 1;
+  TRY(tca_grid_create(1, 1, &(int){1}, NULL, &cells, &grid));
+  tca_halo_options reserved = TCA_HALO_OPTIONS_INIT;
   reserved.reserved = 1;
-  EXPECT(tca_world_init(&reserved, &another), TCA_INVALID_ARGUMENT, "the reserved field");
+  EXPECT(tca_halo_create(world, "reserved", &grid, &cells, &reserved, &halo), TCA_INVALID_ARGUMENT,
+         "the reserved field");
   tca_chain_options limit = TCA_CHAIN_OPTIONS_INIT;
   limit.time_limit = -2;
   EXPECT(tca_chain_create(world, "limit", &limit, &chain), TCA_INVALID_ARGUMENT, "-2 seconds cannot be");

@@ -1,4 +1,5 @@
 // What a world says of itself, groups, and windows as groups see them.
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -116,6 +117,12 @@ static tca_status own_memory(tca_world* world, void* context) {
   return tca_window_free(u);
 }
 
+struct turns {
+  pthread_t caller;
+  int elsewhere;  // ranks on other threads
+  double ends;    // of all ranks together
+};
+
 static tca_status trace(tca_world* world, void* context) {
   double begin, end;
   TRY(tca_world_now(world, &begin));
@@ -139,7 +146,32 @@ static int test_trace(way how) {
   return strstr(text, "meeting") != NULL;
 }
 
+// The same world in each, since a virtual clock knows nothing of threads; fibers take turns on the caller's.
+static tca_status turns(tca_world* world, void* context) {
+  struct turns* seen = context;
+  double now;
+  TRY(tca_world_barrier(world));
+  TRY(tca_world_now(world, &now));
+  seen->elsewhere += pthread_equal(pthread_self(), seen->caller) == 0;
+  seen->ends += now;
+  return TCA_OK;
+}
+
+static int test_fibers(void) {
+  struct turns by_threads = {pthread_self(), 0, 0}, by_fibers = by_threads;
+  tca_world_options options = TCA_WORLD_OPTIONS_INIT;
+  options.fabric = "sim";
+  if (tca_world_run_threads(7, turns, &by_threads, &options) != TCA_OK) return 0;
+  options.fibers = 1;
+  if (tca_world_run_threads(7, turns, &by_fibers, &options) != TCA_OK) return 0;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  by_fibers.elsewhere = 0;  // they are threads after all
+#endif
+  return by_threads.elsewhere == 6 && by_fibers.elsewhere == 0 && by_threads.ends == by_fibers.ends;
+}
+
 int test_worlds(way how) {
+  if (how == SIM && !test_fibers()) return 0;
   if (how != PROCESSES && !(run_ranks(how, 2, own_memory, NULL) && test_trace(how))) return 0;
   return run_ranks(how, 3, speaks, NULL) && run_ranks(how, 3, windows, NULL) &&
          run_ranks(how, 4, groups, NULL);

@@ -8,6 +8,7 @@ module ranks
   public :: run_ranks, run_processes, require, expect, random_below, fork, wait_for_child, leave
 
   character(9), public :: way = 'threads'  ! or 'processes', or 'sim'
+  logical, public :: by_fibers = .false.   ! on sim
   integer(int64), public :: seed = 1       ! of random numbers, the same on every rank; printed when a test fails
 
   integer :: worlds = 0
@@ -70,7 +71,7 @@ contains
     case ('processes')
       call run_processes(count, body)
     case ('sim')
-      call tca_world_run_threads(count, body, tca_world_options(time_limit=20.0_real64, fabric='sim'))
+      call tca_world_run_threads(count, body, tca_world_options(time_limit=20.0_real64, fabric='sim', fibers=by_fibers))
     case default
       call tca_world_run_threads(count, body, tca_world_options(time_limit=20.0_real64, fabric='shm'))
     end select

@@ -19,6 +19,9 @@ contains
     if (way == 'processes') return
     call run_ranks(2, own_memory)
     call traces()
+    by_fibers = .true.
+    call run_ranks(3, speaks)
+    by_fibers = .false.
   end subroutine
 
   subroutine speaks(world, ierror)

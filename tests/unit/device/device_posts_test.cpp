@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <random>
 #include <thread>
 #include <vector>
@@ -46,7 +47,7 @@ struct Pair {
 
   device::PostNotice notice(Word tag) {
     device::PostNotice notice;
-    notice.raised = raised.data();
+    notice.raised = &raised;
     notice.lanes = lanes.data();
     notice.host_lanes = host.lanes.data();
     notice.taken = taken.data();
@@ -59,7 +60,7 @@ struct Pair {
   device::Post post(const std::vector<Word>& tags) {
     device::Post post;
     for (const Word tag : tags) post.notices.items[post.notices.count++] = notice(tag);
-    post.lock = &lock;
+    post.memo = &memos.emplace_back();
     post.report = &report;
     post.limits = limits;
     return post;
@@ -81,22 +82,32 @@ struct Pair {
     wait.lanes = lanes.data();
     wait.taken = taken.data();
     wait.taken_by_host = host.taken_by_host.data();
-    wait.told_taken = host.taken_by_streams.data();
     wait.tag = tag;
     wait.slot = 5;
     wait.told_tag = &told_tag;
     return device::take_notice(wait, limits, Alone());
   }
   bool take_on_host(Word tag) {
-    return host.take([&](Word other) { return other == tag; }).has_value();
+    return take([&](Word other) { return other == tag; });
+  }
+  bool take_on_host() {
+    return take([](Word) { return true; });
   }
 
-  std::array<device::RaisedLane, notice_tags> raised{};
+  template <class Wanted>
+  bool take(const Wanted& wanted) {
+    by_streams.may_be_more = true;
+    return host.take(wanted, by_streams, [&] { by_streams.counts = taken; }).has_value();
+  }
+
+  device::RaisedSlot raised;
+  std::deque<device::Packet> memos;  // each of a post's own
   Lanes lanes{};
   Words taken{};
   cuda::HostSlot host{};
+  cuda::TakenByStreams by_streams;
   device::PostReport report;
-  Word lock = 0, abort = 0, gave_up = 0, waiting = 0, gone = 0, over = 0, told_tag = 0;
+  Word abort = 0, gave_up = 0, waiting = 0, gone = 0, over = 0, told_tag = 0;
   device::WaitLimits limits;
 };
 
@@ -128,28 +139,29 @@ TEST(DevicePosts, NoticesComeAfterWhatWasPut) {
     device::store_release(&read, round);
   }
   source.join();
-  EXPECT_FALSE(pair.host.take([](Word) { return true; }));
+  EXPECT_FALSE(pair.take_on_host());
   EXPECT_EQ(pair.report.full, 0u);
 }
 
-// Posts on two streams of a source raise notices in the same slot.
+// Posts on two streams of a source raise notices in the same slot, of one post and of two.
 TEST(DevicePosts, StreamsOfASourceCountTogether) {
   constexpr Word each = 3000;
   Pair pair;
   std::atomic<int> here{0};
-  const auto raise = [&](Word own) {
+  const auto raise = [&here](const device::Post& shared, const device::Post& own) {
     for (++here; here < 2;) std::this_thread::yield();
-    for (Word i = 0; i < each; ++i) device::run_post(pair.post({7, own}), Alone(), 0);
+    for (Word i = 0; i < each; ++i) {
+      device::run_post(shared, Alone(), 0);
+      device::run_post(own, Alone(), 0);
+    }
   };
-  std::thread one([&] { raise(1); }), two([&] { raise(2); });
-  for (Word i = 0; i < 2 * each; ++i) EXPECT_TRUE(pair.take_on_stream(7));
+  const device::Post of_one = pair.post({7}), of_both = pair.post({2, 7}), of_two = pair.post({2});
+  std::thread one([&] { raise(of_one, of_both); }), two([&] { raise(of_one, of_two); });
+  for (Word i = 0; i < 3 * each; ++i) EXPECT_TRUE(pair.take_on_stream(7));
   one.join();
   two.join();
-  for (Word i = 0; i < each; ++i) {
-    EXPECT_TRUE(pair.take_on_host(1));
-    EXPECT_TRUE(pair.take_on_host(2));
-  }
-  EXPECT_FALSE(pair.host.take([](Word) { return true; }));
+  for (Word i = 0; i < 2 * each; ++i) EXPECT_TRUE(pair.take_on_host(2));
+  EXPECT_FALSE(pair.take_on_host());
 }
 
 // The lane of one side may come after the other side has taken its notices.
@@ -160,7 +172,31 @@ TEST(DevicePosts, ALaneThatIsBehindHasNoNotices) {
   ASSERT_NE(come, pair.host.lanes.end());
   EXPECT_TRUE(pair.take_on_stream(7));
   *come = 0;
-  EXPECT_FALSE(pair.host.take([](Word) { return true; }));
+  EXPECT_FALSE(pair.take_on_host());
+}
+
+// A post knows its lane from its last turn, and looks for it again when others have posted to the slot meanwhile.
+TEST(DevicePosts, APostFindsItsLaneAgain) {
+  Pair pair;
+  const device::Post first = pair.post({1}), again = pair.post({1});
+  const auto come = [&] {
+    return std::ranges::count(pair.lanes, device::lane_of(1, 0), [](std::uint64_t lane) {
+      return device::lane_of(device::tag_of_lane(lane), 0);
+    });
+  };
+  for (int round = 0; round < 3; ++round) {
+    device::run_post(first, Alone(), 0);
+    device::run_post(first, Alone(), 0);
+    EXPECT_TRUE(pair.take_on_stream(1));
+    device::run_post(again, Alone(), 0);
+    EXPECT_TRUE(pair.take_on_host(1));
+    EXPECT_TRUE(pair.take_on_stream(1));
+    EXPECT_EQ(come(), 1) << "a tag has two lanes";
+    for (Word tag = 10; tag < 10 + notice_tags; ++tag) device::run_post(pair.post({tag}), Alone(), 0);
+    EXPECT_EQ(come(), 0) << "its lane is another tag's now";
+    for (Word tag = 10; tag < 10 + notice_tags; ++tag) EXPECT_TRUE(pair.take_on_stream(tag));
+  }
+  EXPECT_EQ(pair.report.full, 0u);
 }
 
 TEST(DevicePosts, AFullSlotIsRefusedAndNothingIsStored) {
@@ -208,7 +244,7 @@ TEST(DevicePosts, ARegionThatHasEndedIsRefused) {
   EXPECT_EQ(pair.report.done, 2u);
   EXPECT_TRUE(pair.take_on_host(1));
   EXPECT_FALSE(pair.take_on_host(1));
-  EXPECT_EQ(pair.raised[0].reserved + pair.raised[7].reserved, 0u);
+  EXPECT_EQ(pair.raised.lanes[0].reserved + pair.raised.lanes[7].reserved, 0u);
 }
 
 // The owner of memory that its program has waits until a source that is storing is through, whatever is first.

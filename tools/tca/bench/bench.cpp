@@ -196,8 +196,7 @@ void check_against_mpi(const BenchOptions& options) {
 void check(const BenchOptions& options) {
   if ((options.what == "pingpong" || options.what == "put") && options.ranks < 2)
     refuse("a {} needs 2 ranks", options.what == "put" ? "put" : "ping-pong");
-  if (options.ranks > max_ranks && options.fabric != "sim")
-    refuse("--ranks: {} is no whole number from 1 to {}", options.ranks, max_ranks);
+  check_number_of_ranks(options.fabric, options.ranks);
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);

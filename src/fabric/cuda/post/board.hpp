@@ -24,23 +24,36 @@ inline constexpr std::size_t lanes_of_source = std::size_t{notice_slots} * notic
 // The first of the lanes of a slot.
 inline std::size_t first_lane(int slot) { return static_cast<std::size_t>(slot) * notice_tags; }
 
+// What streams have taken of a slot of a source, as the owner's host knows it. They count in memory of their GPU, where
+// the host looks only when it matters.
+struct TakenByStreams {
+  std::array<Word, notice_tags> counts{};
+  bool may_be_more = false;
+  bool is_captured = false;  // a graph may wait at any time
+};
+
 // A slot of a source at the owner's host.
 struct alignas(64) HostSlot {
-  std::array<std::uint64_t, notice_tags> lanes;    // by the source's kernels
-  std::array<Word, notice_tags> taken_by_streams;  // by the owner's kernels
-  std::array<Word, notice_tags> taken_by_host;     // by the owner's host
+  std::array<std::uint64_t, notice_tags> lanes;  // by the source's kernels
+  std::array<Word, notice_tags> taken_by_host;   // by the owner's host
 
-  // Takes a notice of the first lane that has one with a wanted tag.
-  template <class Wanted>
-  std::optional<std::uint32_t> take(const Wanted& wanted) {
+  // Takes a notice of the first lane that has one with a wanted tag. `look` brings what streams have taken up to date.
+  template <class Wanted, class Look>
+  std::optional<std::uint32_t> take(const Wanted& wanted, TakenByStreams& by_streams, const Look& look) {
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       // Acquire: pairs with the fence in front of PostLanes::raise.
       const std::uint64_t lane = device::load_acquire(&lanes[i]);
-      const Word taken = taken_by_host[i];
-      const Word all_taken = taken + device::load_relaxed(&taken_by_streams[i]);
-      if (!device::has_notices(lane, all_taken) || !wanted(device::tag_of_lane(lane))) continue;
+      const auto has_notices = [&] {
+        return device::has_notices(lane, taken_by_host[i] + by_streams.counts[i]);
+      };
+      if (!has_notices() || !wanted(device::tag_of_lane(lane))) continue;
+      if (by_streams.may_be_more) {
+        look();
+        by_streams.may_be_more = by_streams.is_captured;
+        if (!has_notices()) continue;
+      }
       // Relaxed: a source that sees that all are taken stores nothing but another word into the lane.
-      device::store_relaxed(&taken_by_host[i], taken + 1);
+      device::store_relaxed(&taken_by_host[i], taken_by_host[i] + 1);
       return device::tag_of_lane(lane);
     }
     return std::nullopt;
@@ -84,21 +97,21 @@ struct DeviceBoard {
   }
   // By target: what this rank has raised there.
   std::size_t raised(int target, int slot) const {
-    return raised_begin() + (row(target) + first_lane(slot)) * sizeof(device::RaisedLane);
+    return raised_begin() + (slots(target) + static_cast<std::size_t>(slot)) * sizeof(device::RaisedSlot);
   }
   // By owner: the generations of the last regions that have ended there (by the owner).
   std::size_t ended(int owner, std::uint32_t place) const {
     return ended_begin() + (static_cast<std::size_t>(owner) * most_regions + place) * sizeof(std::uint64_t);
   }
-  std::size_t lock() const { return ended_begin() + ranks_ * most_regions * sizeof(std::uint64_t); }
-  std::size_t bytes() const { return lock() + sizeof(Word); }
+  std::size_t bytes() const { return ended_begin() + ranks_ * most_regions * sizeof(std::uint64_t); }
 
  private:
+  static std::size_t slots(int ranks) { return static_cast<std::size_t>(ranks) * notice_slots; }
   static std::size_t row(int rank) { return static_cast<std::size_t>(rank) * lanes_of_source; }
   std::size_t taken_begin() const { return ranks_ * lanes_of_source * sizeof(std::uint64_t); }
   std::size_t raised_begin() const { return taken_begin() + ranks_ * lanes_of_source * sizeof(Word); }
   std::size_t ended_begin() const {
-    return raised_begin() + ranks_ * lanes_of_source * sizeof(device::RaisedLane);
+    return raised_begin() + ranks_ * notice_slots * sizeof(device::RaisedSlot);
   }
 
   std::size_t ranks_;

@@ -42,7 +42,7 @@ CompiledPost::CompiledPost(CudaPoster& whose) : poster(whose), room(whose.resour
   constexpr std::size_t words = sizeof(device::PostReport) / sizeof(Word);
   view.report = reinterpret_cast<device::PostReport*>(room.take_words(words));
   view.refused = whose.resources_.inbox.own<Word>(room.take(2 * sizeof(Word)));
-  view.lock = whose.word_at<Word>(whose.control_.rank(), whose.layout_.lock());
+  view.memo = whose.resources_.inbox.own<device::Packet>(room.take(sizeof(device::Packet)));
 }
 
 CompiledPost::~CompiledPost() {

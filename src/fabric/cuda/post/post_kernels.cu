@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(256) post_kernel(const __grid_constant__ devic
 __global__ void begin_kernel(const __grid_constant__ device::Post post) {
   wait_for_previous_kernel();
   const device::Block block = device::Block::of_grid();
-  const bool may_store = device::begin_post(post, block, false);
+  const bool may_store = device::begin_post(post, block);
   if (block.lane() == 0) *post.refused = may_store ? 0 : 1;
 }
 
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(256) store_kernel(const __grid_constant__ devi
 
 __global__ void end_kernel(const __grid_constant__ device::Post post, Word ticket) {
   wait_for_previous_kernel();
-  device::end_post(post, device::Block::of_grid(), *post.refused == 0, false, ticket);
+  device::end_post(post, device::Block::of_grid(), *post.refused == 0, ticket);
 }
 
 __global__ void notice_kernel(const __grid_constant__ device::NoticeWait wait,

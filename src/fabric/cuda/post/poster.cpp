@@ -89,7 +89,7 @@ HostBoard& CudaPoster::board(int rank) {
 device::PostNotice CudaPoster::notice_at(int rank, int slot, std::uint32_t tag) {
   HostSlot& host = board(rank).slot(me(), slot, ranks_);
   device::PostNotice notice;
-  notice.raised = word_at<device::RaisedLane>(control_.rank(), layout_.raised(index(rank), slot));
+  notice.raised = word_at<device::RaisedSlot>(control_.rank(), layout_.raised(index(rank), slot));
   notice.lanes = word_at<std::uint64_t>(rank, layout_.lanes(me(), slot));
   notice.host_lanes = host.lanes.data();
   notice.taken = word_at<Word>(rank, layout_.taken(me(), slot));
@@ -102,12 +102,23 @@ device::PostNotice CudaPoster::notice_at(int rank, int slot, std::uint32_t tag) 
 
 std::unique_ptr<fabric::PostProgram> CudaPoster::make_post() { return std::make_unique<CudaPost>(*this); }
 
+template <class Wanted>
+std::optional<std::uint32_t> CudaPoster::take_wanted(int source, int slot, const Wanted& wanted) {
+  TakenByStreams& by_streams = taken_by_streams_[{source, slot}];
+  return own_slot(source, slot).take(wanted, by_streams, [&] {
+    const OnDevice here(resources_.device);
+    const BesideCapture beside;
+    resources_.copier.read(word_at<std::byte>(control_.rank(), layout_.taken(index(source), slot)),
+                           std::as_writable_bytes(std::span(by_streams.counts)));
+  });
+}
+
 bool CudaPoster::take(int source, int slot, std::uint32_t tag) {
-  return own_slot(source, slot).take([&](std::uint32_t other) { return other == tag; }).has_value();
+  return take_wanted(source, slot, [&](std::uint32_t other) { return other == tag; }).has_value();
 }
 
 std::optional<std::uint32_t> CudaPoster::take_any(int source, int slot) {
-  return own_slot(source, slot).take([](std::uint32_t) { return true; });
+  return take_wanted(source, slot, [](std::uint32_t) { return true; });
 }
 
 device::WaitLimits CudaPoster::limits() const {
@@ -130,11 +141,13 @@ void CudaPoster::take_on(int source, int slot, std::uint32_t tag, Stream stream)
   wait.lanes = word_at<std::uint64_t>(control_.rank(), layout_.lanes(index(source), slot));
   wait.taken = word_at<Word>(control_.rank(), layout_.taken(index(source), slot));
   wait.taken_by_host = host.taken_by_host.data();
-  wait.told_taken = host.taken_by_streams.data();
   wait.tag = tag;
   wait.slot = static_cast<Word>(slot);
   wait.source = static_cast<Word>(source);
   wait.told_tag = told_tag_;
+  TakenByStreams& by_streams = taken_by_streams_[{source, slot}];
+  by_streams.may_be_more = true;
+  by_streams.is_captured |= is_captured(stream);
   launch_notice_wait(wait, limits(), stream);
   resources_.throttle.keep(stream);
 }

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/control.hpp"
@@ -78,7 +80,9 @@ class CudaPoster final : public fabric::Poster {
   bool stores_nothing_more(int source) const;
   Mapped map(int rank, std::size_t bytes, const fabric::RegionName& name);
 
-  // For posts.
+  // For notices, and posts.
+  template <class Wanted>
+  std::optional<std::uint32_t> take_wanted(int source, int slot, const Wanted& wanted);
   device::PostNotice notice_at(int rank, int slot, std::uint32_t tag);
   device::WaitLimits limits() const;
   void retire(std::unique_ptr<CompiledPost> compiled);
@@ -110,6 +114,7 @@ class CudaPoster final : public fabric::Poster {
   std::uint32_t next_place_ = 0;
   std::vector<std::uint32_t> free_places_;
   std::vector<std::uint32_t> free_turns_;
+  std::map<std::pair<int, int>, TakenByStreams> taken_by_streams_;  // by source and slot
   StageRooms rooms_;
   OwnStream starts_{Work::finite};  // of the host
   std::vector<CudaPost*> posts_;
