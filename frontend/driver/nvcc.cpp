@@ -44,7 +44,7 @@ bool has_gpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 std::vector<std::string> nvcc_command(const Options& options, const Home& home, const std::string& source,
                                       const std::string& object) {
-  std::vector<std::string> command{find_nvcc(options), "-std=c++17", "--expt-relaxed-constexpr",
+  std::vector<std::string> command{find_nvcc(options), "-std=c++20", "--expt-relaxed-constexpr",
                                    "-I" + home.include};
   if (home.gpus.empty())
     throw Fault{{},

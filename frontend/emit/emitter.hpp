@@ -133,9 +133,12 @@ class Emitter {
     std::string next = {};                           // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
     std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
+  struct Region;
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
-  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
+  static Ref nodes_along(const LoopDirective& d);
+  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive,
+                              const Region* region = nullptr);
   std::string widened(const LoopDirective& d, std::size_t dim, Clip& clip);
   void leave_inside_out(const std::map<std::string, Clip>& clips,
                         const std::map<std::string, const Statement*>& loops);
@@ -163,9 +166,12 @@ class Emitter {
         {};                            // what is said of the loops, the region's directive included
     std::set<std::string> named = {};  // in its clauses
     std::string open = {};             // declares what this rank has, where the directives do not
+    // By variable: how it is reduced among ranks behind the region, as far as the region does so itself.
+    std::map<std::string, std::string> over = {};
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
   void region(const Statement& statement, const std::vector<int>& pragmas);
+  void reduce_in_region(Region& region, const LoopDirective& d, const Directive& directive, const Scope& scope);
   void kernels_of_block(const Statement& block, const Region& region);
   std::vector<const Statement*> shared_loops(const Statement& s,
                                              std::vector<const AccDirective*>& said) const;
@@ -295,5 +301,7 @@ std::string flags_of(bool acc, bool orthogonal = false);
 std::string queue_of(const AccDirective& acc);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
+// The xacc_operation of a reduction.
+std::string operation_of(const ReductionClause& clause);
 
 }  // namespace tca::xacc

@@ -53,18 +53,18 @@ bool Emitter::becomes_kernel(const std::vector<int>& pragmas) const {
 void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
   std::string open = "{", closing;
   Region r;
+  std::vector<std::pair<const LoopDirective*, const Directive*>> among_ranks;
   for (const int pragma : pragmas) {
     const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
     if (const auto* loop = std::get_if<LoopDirective>(&directive.body)) {
       open += clips(*loop, *s.scope, r.clips);
-      closing += loop_reductions(*loop, *s.scope, directive);
+      among_ranks.emplace_back(loop, &directive);
     } else if (const auto* acc = std::get_if<AccDirective>(&directive.body)) {
       r.loops.push_back(acc);
       if (acc->name != "loop") {
         r.acc = acc;
         r.directive = &directive;
         open += " " + data_open(*acc, directive, *s.scope) + waits_of(*acc, directive);
-        closing = " }" + closing;
       }
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
@@ -75,6 +75,7 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
       for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
   ++compute_depth_;
   const bool serial = has_word(r.acc->name, "serial");
+  for (const auto& [loop, directive] : among_ranks) reduce_in_region(r, *loop, *directive, *s.scope);
   if (has_word(r.acc->name, "loop"))
     make_kernel(s, r, !serial);
   else if (s.kind == Statement::Kind::block && !serial)
@@ -82,7 +83,8 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
   else
     make_kernel(s, r, false);
   --compute_depth_;
-  edits_.insert(token(s.tokens.last - 1).end, closing + " }");
+  for (const auto& [loop, directive] : among_ranks) closing += loop_reductions(*loop, *s.scope, *directive, &r);
+  edits_.insert(token(s.tokens.last - 1).end, " }" + closing + " }");
 }
 
 // Of a region that is a block, one statement after the other: loops that are said to be shared out, and what one

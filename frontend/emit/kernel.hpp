@@ -20,7 +20,8 @@ struct Kernel {
   std::string parameters = {};  // behind the first
   std::string before = {};      // what stands in front of the region's own text, and behind it
   std::string behind = {};
-  std::string leave = {}, finish = {};  // of reductions: in every block, and in the one that comes last
+  // Of reductions: in every block, and in the one that comes last, with other ranks and for the host.
+  std::string leave = {}, finish = {}, over = {}, tell = {};
   std::string open = {};                // what the host knows of this rank's part
   std::string set_up = {};              // what it declares
   std::string values = {};              // its pointers to the parameters

@@ -43,6 +43,25 @@ bool is_constant(std::string_view text) {
 
 }  // namespace
 
+// What the region reduces itself is reduced among ranks by the same kernel, if it is one.
+void Emitter::reduce_in_region(Region& r, const LoopDirective& d, const Directive& directive, const Scope& scope) {
+  if (r.acc->name.find("loop") == r.acc->name.npos || r.acc->find("if") || d.acc) return;
+  for (const ReductionClause& clause : d.reductions) {
+    std::map<std::string, std::string> over;
+    for (std::size_t v = 0; v < clause.variables.size(); ++v) {
+      const std::string& name = clause.variables[v].text;
+      const Symbol* symbol = scope.find(name);
+      const bool scalar = symbol && !symbol->array && symbol->dims.empty() && symbol->pointers == 0;
+      if (!scalar || !clause.locations[v].empty() || resident_.contains(name) ||
+          reduction_of(r.loops, name).empty())
+        break;
+      over[name] = "(const xacc_on[]){" + on(nodes_along(d), scope, directive) + "}, " + type_of(name) + ", " +
+                   operation_of(clause);
+    }
+    if (over.size() == clause.variables.size()) r.over.merge(over);
+  }
+}
+
 // Every variable of the host's that the region names.
 void Emitter::capture(Kernel& k, const Statement& s, const Region& r) {
   std::set<const Symbol*> known;
@@ -109,14 +128,19 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
   if (const std::string operation = reduction_of(r.loops, name); !operation.empty()) {
     const std::string which = plain + ", " + operation, number = std::to_string(k.reductions++);
     k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
+    const auto over = r.over.find(name);
     k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) +
-                 ", sizeof(" + name + ")}";
+                 ", sizeof(" + name + "), " + (over == r.over.end() ? "0, 0, 0" : over->second) + "}";
     std::string into = rows + ", *" + rows;
     if (!resident) {
       const std::string from = unique("from");
       add_value(k, plain + " " + from, "(void*)&" + name);
       into = "xacc_total<" + plain + ">(xacc_scratch, " + number + "), " + from;
+      k.tell += " xacc_tell<" + plain + ">(xacc_meet, " + number + ");";
     }
+    if (over != r.over.end())
+      k.over += " xacc_over_ranks<" + plain + ", " + over->second.substr(over->second.rfind(' ') + 1) +
+                ">(xacc_team, xacc_scratch, " + number + ");";
     k.leave +=
         " xacc_leave_value<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + name + ");";
     k.finish += " xacc_finish<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + into + ");";

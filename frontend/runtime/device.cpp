@@ -25,10 +25,11 @@ class HostDevice : public Device {
   }
   void wait(std::int64_t) override {}
   void wait_all() override {}
+  void wait_for_copies() override {}
   bool test(std::int64_t) override { return true; }
   void order(std::int64_t, std::int64_t) override {}
   Stream stream(std::int64_t) override { return nullptr; }
-  void launch(const xacc_launch&, void**) override {
+  bool launch(const xacc_launch&, void**) override {
     refuse("the region was translated for GPUs: have the program start on cuda");
   }
 

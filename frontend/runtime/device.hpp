@@ -12,7 +12,8 @@
 namespace tca::xacc {
 
 // Work of one queue is done in the order in which it was put there. Queues are numbered as in `async(n)`:
-// XACC_NOVAL is that of an `async` without a number, and behind what is put into XACC_SYNC the host waits.
+// XACC_NOVAL is that of an `async` without a number. XACC_SYNC is for what the program takes as done when its next
+// statement begins: what goes into other queues later comes behind it, and the host waits where it sees what was done.
 class Device {
  public:
   virtual ~Device() = default;
@@ -34,14 +35,18 @@ class Device {
   virtual void wait(std::int64_t queue) = 0;
   virtual void wait_all() = 0;
   virtual bool test(std::int64_t queue) = 0;
+  // Waits for what has been copied between the host and the device in XACC_SYNC. What else is there, regions and steps
+  // of chains, is not what the host sees, and goes on.
+  virtual void wait_for_copies() = 0;
   // What is put into `queue` from now on waits for what `other` has.
   virtual void order(std::int64_t queue, std::int64_t other) = 0;
   // Null where queues are no streams: steps of chains are then run by the host.
   virtual Stream stream(std::int64_t queue) = 0;
 
-  // Runs a region's kernel behind what its queue has. Its reductions are in `values` when the queue has come to
-  // its end.
-  virtual void launch(const xacc_launch& how, void** values) = 0;
+  // Runs a region's kernel behind what its queue has. Its reductions are in the host's variables on return from
+  // XACC_SYNC, and of other queues when these have come to their end. Returns whether they are reduced among ranks as
+  // well, where the region asks for it.
+  virtual bool launch(const xacc_launch& how, void** values) = 0;
 };
 
 // The host itself: one memory or, to tell what is where, two; queues are always at their end.
