@@ -33,9 +33,23 @@ std::string Emitter::name_of(const Symbol& symbol) {
   return symbol.coarray ? "(*xacc_coarray_" + name + "_)" : name;
 }
 
+namespace {
+
+std::string place_values(const Directive& directive) {
+  return "{" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) + ", " +
+         quoted(directive.name) + "}";
+}
+
+}  // namespace
+
 std::string Emitter::place_of(const Directive& directive) const {
-  return "&(const xacc_place){" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) +
-         ", " + quoted(directive.name) + "}";
+  return "&(const xacc_place)" + place_values(directive);
+}
+
+std::string Emitter::declare_site(const Directive& directive, std::string& site) {
+  const std::string name = unique("site");
+  site = "&" + name;
+  return " static xacc_site " + name + " = {" + place_values(directive) + ", 0};";
 }
 
 void Emitter::replace_pragma(int pragma, std::string what) {

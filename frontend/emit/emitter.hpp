@@ -209,6 +209,7 @@ class Emitter {
                         const std::string& kind) const;
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string region_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string use_device(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string wait_for_queues(const AccDirective& acc, const Directive& directive) const;
@@ -260,6 +261,8 @@ class Emitter {
   std::string text_of(Range tokens) const;
   static std::string name_of(const Symbol& symbol);
   std::string place_of(const Directive& directive) const;
+  // Declares what a directive keeps from one time to the next; `site` becomes its address.
+  std::string declare_site(const Directive& directive, std::string& site);
   void replace_pragma(int pragma, std::string what);
   std::string unique(const std::string& stem) { return "xacc_" + stem + std::to_string(next_++); }
   void warn(Fault fault) { warnings_.push_back(std::move(fault)); }

@@ -43,7 +43,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
                     "move the directive in front of the region's"};
     } else if (const auto* acc = std::get_if<AccDirective>(&directive.body)) {
       const bool region = acc->name != "loop";
-      open += region ? " " + data_open(*acc, directive, *s.scope) : "";
+      open += region ? " " + region_open(*acc, directive, *s.scope) : "";
       closing = (region ? " }" : "") + closing;
       compute = compute || region;
       const bool with_loop = acc->name.find("loop") != acc->name.npos;

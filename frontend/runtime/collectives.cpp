@@ -5,6 +5,7 @@
 
 #include "runtime/check/checks.hpp"
 #include "runtime/on_device.hpp"
+#include "runtime/site.hpp"
 
 namespace tca::xacc {
 
@@ -123,34 +124,72 @@ void run(raw::Collective* sum, void* values, std::size_t bytes) {
   sum->to().read(0, {static_cast<std::byte*>(values), bytes});
 }
 
-bool is_same(const xacc_nodes& a, const xacc_nodes& b) {
-  bool same = a.dims == b.dims && a.first == b.first;
-  for (int d = 0; same && d < a.dims; ++d) same = a.size[d] == b.size[d] && a.ranks[d] == b.ranks[d];
-  return same;
+struct KnownReduction {
+  NamedNodes on;
+  std::int64_t count = 0;
+  int type = 0, operation = 0;
+  raw::Collective* sum = nullptr;  // null where there is nothing to do
+};
+
+raw::Collective* reduction_at(xacc_site& site, std::int64_t count, int type, int operation,
+                              const xacc_on& on) {
+  auto& known = kept_at<KnownReduction>(site);
+  if (is_plain() && known.on.are(on) && known.count == count && known.type == type &&
+      known.operation == operation)
+    return known.sum;
+  Group* group = group_of(on);
+  known = {NamedNodes(on), count, type, operation, group ? set_up(count, type, operation, *group) : nullptr};
+  return known.sum;
 }
 
-bool is_same(const xacc_on& a, const xacc_on& b) {
-  bool same = a.nodes == b.nodes;
-  for (int d = 0; same && a.nodes && d < a.nodes->dims; ++d)
-    same = a.base[d] == b.base[d] && a.count[d] == b.count[d] && a.step[d] == b.step[d];
-  return same;
+raw::Collective& broadcast_of(std::int64_t bytes, int root, Group& group) {
+  const std::string name = "bcast " + std::to_string(bytes) + " from " + std::to_string(root);
+  return cached(
+      group, name,
+      {.kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root});
 }
 
-// A program has few reductions, and executes them often.
-raw::Collective* find(std::int64_t count, int type, int operation, const xacc_on& on) {
-  Runtime& runtime = Runtime::get();
-  const auto make = [&] {
-    Group* group = group_of(on);
-    return group ? set_up(count, type, operation, *group) : nullptr;
-  };
-  if (runtime.has_coarrays() || (!on.nodes && runtime.in_task())) return make();
-  for (const KnownReduction& known : runtime.reductions)
-    if (known.count == count && known.type == type && known.operation == operation && is_same(known.on, on) &&
-        (!on.nodes || is_same(known.nodes, *on.nodes)))
-      return known.sum;
-  raw::Collective* const sum = make();
-  runtime.reductions.push_back({on, on.nodes ? *on.nodes : xacc_nodes{}, count, type, operation, sum});
-  return sum;
+void run(raw::Collective& broadcast, void* values, std::size_t bytes, bool is_root) {
+  if (is_root) broadcast.from().write(0, {static_cast<const std::byte*>(values), bytes});
+  broadcast.run();
+  if (!is_root) broadcast.to().read(0, {static_cast<std::byte*>(values), bytes});
+}
+
+struct KnownBroadcast {
+  NamedNodes on, from;
+  bool has_from = false;
+  std::int64_t bytes = 0;
+  bool is_root = false;
+  raw::Collective* broadcast = nullptr;  // null where there is nothing to do
+};
+
+KnownBroadcast& broadcast_at(xacc_site& site, std::int64_t bytes, const xacc_on* from, const xacc_on& on) {
+  auto& known = kept_at<KnownBroadcast>(site);
+  if (is_plain() && known.on.are(on) && known.bytes == bytes && known.has_from == (from != nullptr) &&
+      (!from || known.from.are(*from)))
+    return known;
+  known = {NamedNodes(on), from ? NamedNodes(*from) : NamedNodes(), from != nullptr, bytes};
+  Group* group = group_of(on);
+  if (!group || group->ranks.size() == 1 || bytes == 0) return known;
+  const int root = root_of(from, *group);
+  known.is_root = group->me == root;
+  known.broadcast = &broadcast_of(bytes, root, *group);
+  return known;
+}
+
+struct KnownBarrier {
+  NamedNodes on;
+  raw::Collective* barrier = nullptr;  // null where there is nothing to wait for
+};
+
+raw::Collective* barrier_at(xacc_site& site, const xacc_on& on) {
+  auto& known = kept_at<KnownBarrier>(site);
+  if (is_plain() && known.on.are(on)) return known.barrier;
+  Group* group = group_of(on);
+  known = {NamedNodes(on)};
+  if (group && group->ranks.size() > 1)
+    known.barrier = &cached(*group, "barrier", {.kind = CollectiveKind::barrier, .name = "barrier"});
+  return known.barrier;
 }
 
 }  // namespace
@@ -161,14 +200,7 @@ void reduce(void* values, std::int64_t count, int type, int operation, Group& gr
 
 void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
   if (group.ranks.size() == 1 || bytes == 0) return;
-  const std::string name = "bcast " + std::to_string(bytes) + " from " + std::to_string(root);
-  const raw::Request request{
-      .kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root};
-  raw::Collective& all = cached(group, name, request);
-  const auto size = static_cast<std::size_t>(bytes);
-  if (group.me == root) all.from().write(0, {static_cast<const std::byte*>(values), size});
-  all.run();
-  if (group.me != root) all.to().read(0, {static_cast<std::byte*>(values), size});
+  run(broadcast_of(bytes, root, group), values, static_cast<std::size_t>(bytes), group.me == root);
 }
 
 int root_of(const xacc_on* from, const Group& group) {
@@ -208,24 +240,25 @@ void xacc_task_leave(xacc_task* task) {
   if (task->entered) Runtime::get().leave();
 }
 
-void xacc_barrier(xacc_on on, int flags, const xacc_place* at) {
-  guarded(at, [&] {
+void xacc_barrier(xacc_on on, int flags, xacc_site* site) {
+  guarded(&site->place, [&] {
     if (flags & XACC_DEVICE) Runtime::get().device().wait_all();
-    Group* group = group_of(on);
-    if (!group || group->ranks.size() == 1) return;
-    compare_all(*at);
-    cached(*group, "barrier", {.kind = tca::CollectiveKind::barrier, .name = "barrier"}).run();
+    tca::raw::Collective* const barrier = barrier_at(*site, on);
+    if (!barrier) return;
+    compare_all(site->place);
+    barrier->run();
   });
 }
 
 void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
-                 const xacc_place* at) {
-  guarded(at, [&] {
-    compare_all(*at);
+                 xacc_site* site) {
+  guarded(&site->place, [&] {
+    compare_all(site->place);
     const std::size_t bytes = bytes_of(type) * static_cast<std::size_t>(count);
-    if (Checks* checks = Runtime::get().checks()) checks->changed(values, bytes, flags & XACC_DEVICE, *at);
+    if (Checks* checks = Runtime::get().checks())
+      checks->changed(values, bytes, flags & XACC_DEVICE, site->place);
     where_they_are("the variable", values, bytes, flags,
-                   [&] { run(find(count, type, operation, on), values, bytes); });
+                   [&] { run(reduction_at(*site, count, type, operation, on), values, bytes); });
   });
 }
 
@@ -239,11 +272,12 @@ void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int f
   });
 }
 
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
-                const xacc_place* at) {
-  guarded(at, [&] {
-    if (Group* group = group_of(on))
-      where_they_are("the variable", values, static_cast<std::size_t>(bytes), flags,
-                     [&] { broadcast(values, bytes, root_of(from, *group), *group); });
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, xacc_site* site) {
+  guarded(&site->place, [&] {
+    const KnownBroadcast& known = broadcast_at(*site, bytes, from, on);
+    if (!known.broadcast) return;
+    const auto size = static_cast<std::size_t>(bytes);
+    where_they_are("the variable", values, size, flags,
+                   [&] { run(*known.broadcast, values, size, known.is_root); });
   });
 }

@@ -8,6 +8,7 @@
 #include "runtime/check/checks.hpp"
 #include "runtime/move/gmove.hpp"
 #include "runtime/on_device.hpp"
+#include "runtime/site.hpp"
 
 namespace tca::xacc {
 
@@ -198,8 +199,33 @@ Halo* reflect(xacc_array& a, const std::int64_t* given, int flags, std::int64_t 
 }
 
 // Whether an exchange of an array is the same next time, and nothing else has to be done.
-bool is_halo_alone(const xacc_layout& layout) {
-  return !has_full_shadow(layout) && !Runtime::get().checks() && !Runtime::get().has_coarrays();
+bool is_halo_alone(const xacc_layout& layout) { return !has_full_shadow(layout) && is_plain(); }
+
+// An exchange as a directive has it.
+struct KnownReflect {
+  std::uint64_t version = 0;  // of the array's layout
+  int flags = 0;
+  std::optional<std::vector<std::int64_t>> widths = {};
+  Halo* halo = nullptr;
+
+  bool is(const xacc_layout& layout, const std::int64_t* given, int now) const {
+    return version == layout.version && flags == now && widths.has_value() == (given != nullptr) &&
+           (!given || std::equal(widths->begin(), widths->end(), given)) && is_plain();
+  }
+};
+
+void reflect_at(xacc_site& site, xacc_array& a, const std::int64_t* widths, int flags, std::int64_t async) {
+  const xacc_layout& layout = layout_of(a);
+  auto& known = kept_at<KnownReflect>(site);
+  if (known.is(layout, widths, flags)) {
+    require_there(layout, flags);
+    return exchange(known.halo, flags, async);
+  }
+  known = {};
+  Halo* const halo = reflect(a, widths, flags, async, site.place);
+  if (!is_halo_alone(layout)) return;
+  known = {layout.version, flags, std::nullopt, halo};
+  if (widths) known.widths.emplace(widths, widths + 3 * layout.dims.size());
 }
 
 }  // namespace
@@ -212,8 +238,8 @@ void exchange_ghosts(const xacc_layout& layout, const Widths& widths, const xacc
 
 using namespace tca::xacc;
 
-void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at) {
-  guarded(at, [&] { reflect(*a, widths, flags, async, *at); });
+void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, xacc_site* site) {
+  guarded(&site->place, [&] { reflect_at(*site, *a, widths, flags, async); });
 }
 
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at) {

@@ -193,8 +193,7 @@ Box whole(const Side& side) {
   return box;
 }
 
-std::byte* memory_of(const Side& side) {
-  const xacc_section& section = side.section();
+std::byte* memory_of(const xacc_section& section) {
   return static_cast<std::byte*>(section.array ? section.array->base : section.memory);
 }
 
