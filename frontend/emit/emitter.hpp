@@ -166,8 +166,11 @@ class Emitter {
         {};                            // what is said of the loops, the region's directive included
     std::set<std::string> named = {};  // in its clauses
     std::string open = {};             // declares what this rank has, where the directives do not
-    // By variable: how it is reduced among ranks behind the region, as far as the region does so itself.
-    std::map<std::string, std::string> over = {};
+    // How the region itself reduces a variable among ranks, and what a xacc_result says of it.
+    struct Over {
+      std::string operation, result;
+    };
+    std::map<std::string, Over> over = {};
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
   void region(const Statement& statement, const std::vector<int>& pragmas);

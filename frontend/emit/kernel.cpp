@@ -64,7 +64,7 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
       if (acc->name != "loop") {
         r.acc = acc;
         r.directive = &directive;
-        open += " " + data_open(*acc, directive, *s.scope) + waits_of(*acc, directive);
+        open += " " + region_open(*acc, directive, *s.scope) + waits_of(*acc, directive);
       }
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");

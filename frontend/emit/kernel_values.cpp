@@ -47,7 +47,7 @@ bool is_constant(std::string_view text) {
 void Emitter::reduce_in_region(Region& r, const LoopDirective& d, const Directive& directive, const Scope& scope) {
   if (r.acc->name.find("loop") == r.acc->name.npos || r.acc->find("if") || d.acc) return;
   for (const ReductionClause& clause : d.reductions) {
-    std::map<std::string, std::string> over;
+    std::map<std::string, Region::Over> over;
     for (std::size_t v = 0; v < clause.variables.size(); ++v) {
       const std::string& name = clause.variables[v].text;
       const Symbol* symbol = scope.find(name);
@@ -55,10 +55,15 @@ void Emitter::reduce_in_region(Region& r, const LoopDirective& d, const Directiv
       if (!scalar || !clause.locations[v].empty() || resident_.contains(name) ||
           reduction_of(r.loops, name).empty())
         break;
-      over[name] = "(const xacc_on[]){" + on(nodes_along(d), scope, directive) + "}, " + type_of(name) + ", " +
-                   operation_of(clause);
+      over[name] = {operation_of(clause), "(const xacc_on[]){" + on(nodes_along(d), scope, directive) + "}, " +
+                                              type_of(name) + ", " + operation_of(clause)};
     }
-    if (over.size() == clause.variables.size()) r.over.merge(over);
+    if (over.size() != clause.variables.size()) continue;
+    for (auto& [name, how] : over) {
+      std::string site;
+      r.open += declare_site(directive, site);
+      r.over[name] = {how.operation, how.result + ", " + site};
+    }
   }
 }
 
@@ -130,7 +135,7 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
     k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
     const auto over = r.over.find(name);
     k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) +
-                 ", sizeof(" + name + "), " + (over == r.over.end() ? "0, 0, 0" : over->second) + "}";
+                 ", sizeof(" + name + "), " + (over == r.over.end() ? "0, 0, 0, 0" : over->second.result) + "}";
     std::string into = rows + ", *" + rows;
     if (!resident) {
       const std::string from = unique("from");
@@ -139,8 +144,8 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
       k.tell += " xacc_tell<" + plain + ">(xacc_meet, " + number + ");";
     }
     if (over != r.over.end())
-      k.over += " xacc_over_ranks<" + plain + ", " + over->second.substr(over->second.rfind(' ') + 1) +
-                ">(xacc_team, xacc_scratch, " + number + ");";
+      k.over += " xacc_over_ranks<" + plain + ", " + over->second.operation + ">(xacc_team, xacc_scratch, " +
+                number + ");";
     k.leave +=
         " xacc_leave_value<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + name + ");";
     k.finish += " xacc_finish<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + into + ");";

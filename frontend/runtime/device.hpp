@@ -5,11 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "runtime/move/steps.hpp"
 #include "tca/stream.hpp"
 #include "tca/xacc/runtime.h"
 
 namespace tca::xacc {
+
+// Elements that are copied from one place of the device's memory to another.
+struct BoxCopy {
+  void* to;
+  const void* from;
+  const Copied* what;
+};
 
 // Work of one queue is done in the order in which it was put there. Queues are numbered as in `async(n)`:
 // XACC_NOVAL is that of an `async` without a number. XACC_SYNC is for what the program takes as done when its next
@@ -31,6 +40,9 @@ class Device {
   virtual void copy_from(void* host, const void* device, std::size_t bytes, std::int64_t queue) = 0;
   virtual void copy_within(void* to, const void* from, std::size_t bytes, std::int64_t queue) = 0;
 
+  virtual void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes,
+                          std::int64_t queue) = 0;
+
   // Throw what went wrong in the queues that they wait for.
   virtual void wait(std::int64_t queue) = 0;
   virtual void wait_all() = 0;
@@ -40,6 +52,8 @@ class Device {
   virtual void wait_for_copies() = 0;
   // What is put into `queue` from now on waits for what `other` has.
   virtual void order(std::int64_t queue, std::int64_t other) = 0;
+  // What is put into XACC_SYNC from now on waits for what all queues have.
+  virtual void join() = 0;
   // Null where queues are no streams: steps of chains are then run by the host.
   virtual Stream stream(std::int64_t queue) = 0;
 

@@ -75,7 +75,7 @@ void xacc_run(const xacc_launch* how, void** values) {
       const xacc_result& result = how->results[r];
       if (!result.over) continue;
       if (how->queue != XACC_SYNC) device.wait(how->queue);
-      xacc_reduce(result.host, 1, result.type, result.operation, *result.over, 0, how->at);
+      xacc_reduce(result.host, 1, result.type, result.operation, *result.over, 0, result.site);
     }
   });
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "runtime/cuda/boxes.hpp"
 #include "runtime/cuda/call.hpp"
 #include "runtime/cuda/reductions.hpp"
 #include "runtime/cuda/shape.hpp"
@@ -53,6 +54,11 @@ class CudaDevice : public Device {
     copy(to, from, bytes, queue, cudaMemcpyDeviceToDevice);
   }
 
+  void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes,
+                  std::int64_t queue) override {
+    if (!boxes.empty()) xacc::copy_boxes(boxes, element_bytes, next_in(queue).stream);
+  }
+
   void wait(std::int64_t queue) override {
     if (queue == XACC_SYNC && over_ == put_) return;
     check(cudaStreamSynchronize(of(queue).stream), "waiting for the GPU");
@@ -76,6 +82,10 @@ class CudaDevice : public Device {
     const Queue& first = of(other);
     check(cudaEventRecord(first.event, first.stream), "ordering queues");
     check(cudaStreamWaitEvent(of(queue).stream, first.event), "ordering queues");
+  }
+  void join() override {
+    for (auto& [number, queue] : queues_)
+      if (number != XACC_SYNC && !test(number)) order(XACC_SYNC, number);
   }
   Stream stream(std::int64_t queue) override { return next_in(queue).stream; }
 

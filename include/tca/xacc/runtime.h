@@ -280,12 +280,14 @@ xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int
                        const xacc_place* at);
 
 /// A variable of the host's that a region's reduction adds to; NULL where it is on the device. With `over` it is
-/// then reduced among these nodes as well, by `operation`, a xacc_operation; `type` is a xacc_type.
+/// then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
+/// `type` is a xacc_type.
 typedef struct xacc_result {
   void* host;
   size_t bytes;
   const xacc_on* over;
   int type, operation;
+  xacc_site* site;
 } xacc_result;
 /// A compute region as a kernel. `trips` says how often its loops go round that threads share out, the innermost
 /// first: 1 for those that there are not, and -1 where it is not known beforehand.
