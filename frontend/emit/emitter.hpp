@@ -194,7 +194,8 @@ class Emitter {
   void capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   void bring(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   static void add_value(Kernel& k, const std::string& parameter, const std::string& value);
-  std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
+  bool is_whole(const Array& array, std::size_t dim) const;
+  std::vector<std::string> row_extents(const Symbol& symbol) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
 
   // kernel_atomic.cpp

@@ -34,11 +34,23 @@ bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view c
   return false;
 }
 
-bool is_constant(std::string_view text) {
+bool is_constant(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isdigit(c) || std::isspace(c) ||
            std::string_view("+-*/()uUlL").find(static_cast<char>(c)) != std::string_view::npos;
   });
+}
+
+// An array whose rows have these extents. What is constant of them, from the last on, is said by the type, so that the
+// compiler finds elements with it.
+std::string array_parameter(const std::string& element, const std::string& name,
+                            const std::vector<std::string>& extents) {
+  std::size_t open = extents.size();  // dimensions behind the first that are found at run time
+  while (open > 0 && is_constant(extents[open - 1])) --open;
+  std::string rows;
+  for (std::size_t d = open; d < extents.size(); ++d) rows += "[" + extents[d] + "]";
+  if (open > 0) return "const xacc_view<" + element + rows + ", " + std::to_string(open + 1) + "> " + name;
+  return rows.empty() ? element + "* " + name : element + " (*" + name + ")" + rows;
 }
 
 }  // namespace
@@ -158,9 +170,19 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
   }
 }
 
-// The extents of all dimensions but the first, as this rank has them; empty where one of them is not constant
-// and `constant` asks for that.
-std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constant) const {
+// Whether every rank has all of a dimension: it is not shared out, or among one node.
+bool Emitter::is_whole(const Array& array, std::size_t dim) const {
+  const int t = array.template_dims[dim];
+  if (t < 0 || array.with->node_dims.empty()) return true;
+  const int node_dim = array.with->node_dims[static_cast<std::size_t>(t)];
+  if (node_dim < 0) return true;
+  const Format::Kind format = array.with->distribute->formats[static_cast<std::size_t>(t)].kind;
+  return format == Format::Kind::block &&
+         array.with->onto->directive->extents[static_cast<std::size_t>(node_dim)].extent.text == "1";
+}
+
+// The extents of all dimensions but the first, as this rank has them; "?" where it only shows when the program runs.
+std::vector<std::string> Emitter::row_extents(const Symbol& symbol) const {
   std::vector<std::string> extents;
   const bool rows = is_pointer_to_rows(symbol);
   if (!symbol.array) {
@@ -170,10 +192,7 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
     const Array& array = *symbol.array;
     const std::size_t missing = array.rank - symbol.dims.size();
     for (std::size_t d = 1; d < array.rank; ++d) {
-      const int t = array.template_dims[d];
-      const bool whole =
-          t < 0 || array.with->node_dims.empty() || array.with->node_dims[static_cast<std::size_t>(t)] < 0;
-      const bool known = whole && d >= missing && array.storage != Array::Storage::allocated;
+      const bool known = is_whole(array, d) && d >= missing && array.storage != Array::Storage::allocated;
       std::string extent = known ? "(" + text_of(symbol.dims[d - missing]) + ")" : "?";
       if (array.shadow && array.shadow->widths[d].full)
         extent = "?";
@@ -183,7 +202,6 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
       extents.push_back(extent);
     }
   }
-  if (constant && !std::all_of(extents.begin(), extents.end(), is_constant)) extents.assign(1, "");
   return extents;
 }
 
@@ -214,15 +232,8 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
                 "reduce it in a loop over its elements, or write acc atomic"};
   if (plain_pointer && (device_pointers_.contains(name) || in_clause(r.loops, "deviceptr", name)))
     return add_value(k, element + "* " + name, "(void*)&" + name);
-  const std::vector<std::string> constant = row_extents(symbol, true), extents = row_extents(symbol, false);
+  const std::vector<std::string> extents = row_extents(symbol);
   const std::size_t rank = extents.size() + 1;
-  std::string parameter = element + "* " + name;
-  if (rank > 1 && constant[0].empty()) {
-    parameter = "const xacc_view<" + element + ", " + std::to_string(rank) + "> " + name;
-  } else if (rank > 1) {
-    parameter = element + " (*" + name + ")";
-    for (const std::string& extent : constant) parameter += "[" + extent + "]";
-  }
   const std::string rows = unique("rows");
   bring(k, symbol, place, r);
   if (symbol.array)
@@ -232,7 +243,7 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
     k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name +
                 ", " + std::to_string(rank) + ", " + (extents.empty() ? "0" : numbers(extents)) + ", " +
                 k.place_text + ");";
-  add_value(k, parameter, "&" + rows);
+  add_value(k, array_parameter(element, name, extents), "&" + rows);
 }
 
 // Arrays of known size come along where they are not on the device.

@@ -19,7 +19,8 @@
 #include "tca/xacc/meeting.hpp"
 #include "tca/xacc/runtime.h"
 
-/// An array whose rows are as long as this rank has them. The host makes it, as a xacc_rows.
+/// An array whose rows are as long as this rank has them, of elements or of rows that are as long everywhere. The host
+/// makes it, as a xacc_rows; pitches count elements.
 template <class T, int dims>
 struct xacc_view {
   T* data;
@@ -28,7 +29,8 @@ struct xacc_view {
   /// Where the index has 32 bits, one instruction multiplies and adds to the address.
   template <class Index>
   __device__ decltype(auto) operator[](Index i) const {
-    T* const row = data + static_cast<int64_t>(i) * pitch[0];
+    T* const row =
+        reinterpret_cast<T*>(reinterpret_cast<std::remove_all_extents_t<T>*>(data) + static_cast<int64_t>(i) * pitch[0]);
     if constexpr (dims == 2) {
       return row;
     } else {
