@@ -30,7 +30,8 @@ class Emitter {
   // emitter.cpp: the walk.
   void function(const Function& function);
   void statement(const Statement& statement);
-  void constructs(const Statement& statement);
+  void walk(const std::vector<std::unique_ptr<Statement>>& statements);
+  void constructs(const Statement& statement, const Statement* behind);
   void standalone(const Statement& statement);
   std::string start() const;
   void sections_alone(const Statement& statement);
@@ -173,8 +174,10 @@ class Emitter {
     std::map<std::string, Over> over = {};
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
-  void region(const Statement& statement, const std::vector<int>& pragmas);
-  void reduce_in_region(Region& region, const LoopDirective& d, const Directive& directive, const Scope& scope);
+  void region(const Statement& statement, const std::vector<int>& pragmas, const Statement* behind);
+  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
+                        const Directive& directive, const Scope& scope);
+  void reduce_behind(Region& region, const Statement* behind);
   void kernels_of_block(const Statement& block, const Region& region);
   std::vector<const Statement*> shared_loops(const Statement& s,
                                              std::vector<const AccDirective*>& said) const;
@@ -281,6 +284,8 @@ class Emitter {
   Edits launches_;  // of the host's text alone
   std::deque<Kernel> kernels_;
   KernelSurroundings surroundings_;
+  const Statement* behind_ = nullptr;  // what stands behind the next statement
+  std::set<int> done_;                 // directives that regions in front of them do
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;                     // what a program does before its main

@@ -50,7 +50,7 @@ bool Emitter::becomes_kernel(const std::vector<int>& pragmas) const {
 }
 
 // Everything that is said about the statement of a compute region.
-void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
+void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const Statement* behind) {
   std::string open = "{", closing;
   Region r;
   std::vector<std::pair<const LoopDirective*, const Directive*>> among_ranks;
@@ -75,7 +75,10 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
       for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
   ++compute_depth_;
   const bool serial = has_word(r.acc->name, "serial");
-  for (const auto& [loop, directive] : among_ranks) reduce_in_region(r, *loop, *directive, *s.scope);
+  for (const auto& [loop, directive] : among_ranks)
+    for (const ReductionClause& clause : loop->reductions)
+      if (!loop->acc) reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), *directive, *s.scope);
+  reduce_behind(r, behind);
   if (has_word(r.acc->name, "loop"))
     make_kernel(s, r, !serial);
   else if (s.kind == Statement::Kind::block && !serial)

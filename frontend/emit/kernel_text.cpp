@@ -31,7 +31,8 @@ std::string Emitter::kernel_text(Kernel& k) {
   const std::string meeting = k.reductions == 0 ? "void*"
                               : k.over.empty()  ? "const __grid_constant__ xacc_meeting xacc_meet"
                                                 : "const __grid_constant__ xacc_meeting_of_ranks xacc_meet";
-  std::string text = "\nstatic __global__ void " + k.name + "_body(" + meeting + k.parameters + ") {\n";
+  std::string text = "\nstatic __global__ void " + k.name + "_body(" + meeting + k.parameters +
+                     ") {\ntca::wait_for_previous_kernel();";
   if (k.reductions > 0)
     text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) +
             "; void* const xacc_scratch = xacc_meet.scratch;";

@@ -55,28 +55,35 @@ std::string array_parameter(const std::string& element, const std::string& name,
 
 }  // namespace
 
-// What the region reduces itself is reduced among ranks by the same kernel, if it is one.
-void Emitter::reduce_in_region(Region& r, const LoopDirective& d, const Directive& directive, const Scope& scope) {
-  if (r.acc->name.find("loop") == r.acc->name.npos || r.acc->find("if") || d.acc) return;
-  for (const ReductionClause& clause : d.reductions) {
-    std::map<std::string, Region::Over> over;
-    for (std::size_t v = 0; v < clause.variables.size(); ++v) {
-      const std::string& name = clause.variables[v].text;
-      const Symbol* symbol = scope.find(name);
-      const bool scalar = symbol && !symbol->array && symbol->dims.empty() && symbol->pointers == 0;
-      if (!scalar || !clause.locations[v].empty() || resident_.contains(name) ||
-          reduction_of(r.loops, name).empty())
-        break;
-      over[name] = {operation_of(clause), "(const xacc_on[]){" + on(nodes_along(d), scope, directive) + "}, " +
-                                              type_of(name) + ", " + operation_of(clause)};
-    }
-    if (over.size() != clause.variables.size()) continue;
-    for (auto& [name, how] : over) {
-      std::string site;
-      r.open += declare_site(directive, site);
-      r.over[name] = {how.operation, how.result + ", " + site};
-    }
+// What the region reduces itself is reduced among ranks by the same kernel, if it is one. Returns whether it is.
+bool Emitter::reduce_in_region(Region& r, const ReductionClause& clause, const std::string& on,
+                               const Directive& directive, const Scope& scope) {
+  if (r.acc->name.find("loop") == r.acc->name.npos || r.acc->find("if")) return false;
+  for (std::size_t v = 0; v < clause.variables.size(); ++v) {
+    const std::string& name = clause.variables[v].text;
+    const Symbol* symbol = scope.find(name);
+    const bool scalar = symbol && !symbol->array && symbol->dims.empty() && symbol->pointers == 0;
+    if (!scalar || !clause.locations[v].empty() || resident_.contains(name) || r.over.contains(name) ||
+        reduction_of(r.loops, name).empty())
+      return false;
   }
+  for (const Name& variable : clause.variables) {
+    std::string site;
+    r.open += declare_site(directive, site);
+    r.over[variable.text] = {operation_of(clause), "(const xacc_on[]){" + on + "}, " + type_of(variable.text) +
+                                                       ", " + operation_of(clause) + ", " + site};
+  }
+  return true;
+}
+
+// The same of a directive that stands right behind the region.
+void Emitter::reduce_behind(Region& r, const Statement* behind) {
+  if (!behind || behind->kind != Statement::Kind::directive) return;
+  const Directive& directive = *program_.directives[static_cast<std::size_t>(behind->directive)];
+  const auto* d = std::get_if<ReductionDirective>(&directive.body);
+  if (!d || d->acc || d->async) return;
+  if (reduce_in_region(r, d->what, on(d->on, *behind->scope, directive), directive, *behind->scope))
+    done_.insert(behind->directive);
 }
 
 // Every variable of the host's that the region names.

@@ -10,6 +10,7 @@
 #include "runtime/cuda/reductions.hpp"
 #include "runtime/cuda/shape.hpp"
 #include "runtime/runtime.hpp"
+#include "tca/launch.cuh"
 
 namespace tca::xacc {
 namespace {
@@ -100,7 +101,7 @@ class CudaDevice : public Device {
     if (how.reductions > 0)
       meeting = reductions_.prepare(how, scratch_of(queue, how.reductions, shape.blocks()), meets_others);
     values[0] = static_cast<xacc_meeting*>(&meeting);
-    check(cudaLaunchKernel(how.kernel, shape.grid, shape.block, values, 0, queue.stream), "starting the region");
+    start(how.kernel, shape, values, queue.stream);
     if (how.reductions == 0) return true;
     if (how.queue != XACC_SYNC) {
       copy_results(how, queue);
@@ -112,6 +113,22 @@ class CudaDevice : public Device {
   }
 
  private:
+  // The kernel is set up while what is in front of it in the stream ends, where that cannot be a wait for another rank
+  // that needs the place on the GPU.
+  static void start(const void* kernel, const Shape& shape, void** values, cudaStream_t stream) {
+    static const bool alone = Runtime::get().world().ranks_on_device() == 1;
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = alone && device::is_programmatic(kernel) ? 1 : 0;
+    check(cudaLaunchKernelExC(&config, kernel, values), "starting the region");
+  }
+
   // Exchanges in queues report to the world.
   static void check_world() {
     if (Runtime::started()) Runtime::get().world().check();

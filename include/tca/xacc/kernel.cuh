@@ -15,6 +15,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "tca/launch.cuh"
 #include "tca/team.cuh"
 #include "tca/xacc/meeting.hpp"
 #include "tca/xacc/runtime.h"
