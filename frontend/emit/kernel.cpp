@@ -229,6 +229,10 @@ void Emitter::share_out(const Statement& s, const std::vector<const Statement*>&
                    cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step +
                                 ", xacc_threads<" + axis + ">() - 1)"
                           : variable + " += xacc_stride<" + axis + ">(" + step + ")");
+    // An unsigned variable that is counted beyond 0 is above where it began.
+    const Token& semicolon = token(loop.second_semicolon);
+    if (h.down)
+      edits_.replace(semicolon.begin, semicolon.end, " && " + variable + " <= (" + text_of(h.from) + ");");
     headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
     k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
   }

@@ -280,9 +280,9 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
       checks->changed(values, bytes, flags & XACC_DEVICE, site->place);
     const bool in_queue = has_queues(flags) && combines_in_queue(type, operation);
     tca::raw::Collective* const sum = reduction_at(*site, count, type, operation, on, in_queue);
-    if (!sum) return;
-    if (in_queue) return run_in_queue(*sum, Runtime::get().present().address_of("the variable", values), bytes);
-    where_they_are("the variable", values, bytes, flags, [&] { run(sum, values, bytes); });
+    if (!in_queue) return where_they_are("the variable", values, bytes, flags, [&] { run(sum, values, bytes); });
+    void* const there = Runtime::get().present().address_of("the variable", values);
+    if (sum) run_in_queue(*sum, there, bytes);
   });
 }
 
