@@ -50,9 +50,11 @@ std::vector<std::string> nvcc_command(const Options& options, const Home& home, 
     throw Fault{{},
                 "--acc cuda: this tca was built without CUDA, so its programs have no GPUs",
                 "build it with CUDA=ON, or use --acc cpu"};
-  for (const std::string& word : options.compile)
+  for (const std::string& word : options.compile) {
+    if (word == "-ffp-contract=off") command.emplace_back("-fmad=false");
     if (word == "-g" || (word.size() == 3 && word.starts_with("-O") && word[2] >= '0' && word[2] <= '3'))
       command.push_back(word);
+  }
   const std::vector<std::string> gpus = has_gpu() ? std::vector<std::string>{} : std::vector{home.gpus};
   const std::vector<std::string>& for_nvcc = options.for_nvcc.empty() ? gpus : options.for_nvcc;
   command.insert(command.end(), for_nvcc.begin(), for_nvcc.end());

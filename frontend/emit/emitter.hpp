@@ -183,6 +183,12 @@ class Emitter {
                                              std::vector<const AccDirective*>& said) const;
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
   void make_kernel(const Statement& s, Region& region, bool shared);
+  struct SharedLoop {
+    Header header;
+    const Clip* clip;    // where blocks of it are the rank's
+    std::string behind;  // its first value
+  };
+  SharedLoop share_loop(const Statement& loop, std::size_t axis, const Region& r);
   void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region,
                  Kernel& k);
   void clip_region(const Statement& s, const Region& region, Place place);
@@ -200,6 +206,14 @@ class Emitter {
   bool is_whole(const Array& array, std::size_t dim) const;
   std::vector<std::string> row_extents(const Symbol& symbol) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
+
+  // kernel_warp.cpp: a warp for each iteration of a loop that has loops for vectors.
+  const AccDirective* vector_loop(const Statement& s) const;
+  const Symbol* changed_by(const Statement& s) const;
+  bool changes_own(const Statement& assignment, const Statement& region, const Region& r) const;
+  std::vector<const Statement*> vector_loops(const Statement& loop, const Region& r) const;
+  void store_once(const Statement& loop, const Statement& region, const Region& r);
+  void reduce_over_warp(const Statement& loop, const Region& r);
 
   // kernel_atomic.cpp
   std::string atomic_update(Range tokens, bool after, Place place) const;

@@ -206,42 +206,56 @@ void Emitter::clip_region(const Statement& s, const Region& r, Place place) {
   leave_inside_out(r.clips, seen);
 }
 
-// What changes in the kernel: its loops begin at the thread's iteration and go on by as many as there are threads.
+// A loop begins at the thread's iteration along an axis of the grid, and goes on by as many as there are threads.
+Emitter::SharedLoop Emitter::share_loop(const Statement& loop, std::size_t axis, const Region& r) {
+  const Header h = header_of(loop, program_.place(loop.tokens.first));
+  const std::string number = "<" + std::to_string(axis) + ">", variable(h.variable);
+  const auto clip = r.clips.find(variable);
+  const bool cyclic = clip != r.clips.end() && !clip->second.next.empty();
+  const std::string skip =
+      cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
+  const std::string step = h.down ? "-" + h.step : h.step;
+  edits_.insert(token(h.from.first).begin, cyclic ? skip : "xacc_start" + number + "(");
+  edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
+                 cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step + ", xacc_threads" +
+                              number + "() - 1)"
+                        : variable + " += xacc_stride" + number + "(" + step + ")");
+  // An unsigned variable that is counted beyond 0 is above where it began.
+  const Token& semicolon = token(loop.second_semicolon);
+  if (h.down)
+    edits_.replace(semicolon.begin, semicolon.end, " && " + variable + " <= (" + text_of(h.from) + ");");
+  return {h, clip == r.clips.end() || cyclic ? nullptr : &clip->second,
+          ", " + step + (cyclic ? ", xacc_thread" + number + "())" : ")")};
+}
+
+// What changes in the kernel: the last loops become the axes of the grid, behind a warp's threads where there are loops for
+// them.
 void Emitter::share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& r,
                         Kernel& k) {
-  const std::size_t first = loops.size() > 3 ? loops.size() - 3 : 0;
-  struct Shared {
-    Header header;
-    std::string behind;
-  };
-  std::vector<Shared> headers;
+  const std::vector<const Statement*> vectors =
+      loops.empty() ? std::vector<const Statement*>{} : vector_loops(*loops.back(), r);
+  const std::size_t inner = vectors.empty() ? 0 : 1, first = loops.size() + inner > 3 ? loops.size() + inner - 3 : 0;
+  std::vector<SharedLoop> shared;
   for (std::size_t l = first; l < loops.size(); ++l) {
-    const Statement& loop = *loops[l];
-    const Header h = header_of(loop, program_.place(loop.tokens.first));
-    const std::string axis = std::to_string(loops.size() - 1 - l), variable(h.variable);
-    const auto clip = r.clips.find(variable);
-    const bool cyclic = clip != r.clips.end() && !clip->second.next.empty();
-    const std::string skip =
-        cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
-    const std::string step = h.down ? "-" + h.step : h.step;
-    edits_.insert(token(h.from.first).begin, cyclic ? skip : "xacc_start<" + axis + ">(");
-    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
-                   cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step +
-                                ", xacc_threads<" + axis + ">() - 1)"
-                          : variable + " += xacc_stride<" + axis + ">(" + step + ")");
-    // An unsigned variable that is counted beyond 0 is above where it began.
-    const Token& semicolon = token(loop.second_semicolon);
-    if (h.down)
-      edits_.replace(semicolon.begin, semicolon.end, " && " + variable + " <= (" + text_of(h.from) + ");");
-    headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
-    k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
+    const std::size_t axis = loops.size() - 1 - l + inner;
+    shared.push_back(share_loop(*loops[l], axis, r));
+    k.trips[axis] = trips_of(s, shared.back().header, shared.back().clip);
+  }
+  for (const Statement* loop : vectors) {
+    shared.push_back(share_loop(*loop, 0, r));
+    reduce_over_warp(*loop, r);
+  }
+  if (!vectors.empty()) {
+    store_once(*loops.back(), s, r);
+    k.trips[0] = "32";
+    if (k.vector != "0") k.vector = "xacc_max(32, " + k.vector + ")";
   }
   clip_region(s, r, k.place);
   const bool inside_before = inside_loop_;
   inside_loop_ = inside_loop_ || !r.clips.empty();
   for (const auto& child : s.children) statement(*child);
   inside_loop_ = inside_before;
-  for (const Shared& loop : headers) edits_.insert(token(loop.header.from.last - 1).end, loop.behind);
+  for (const SharedLoop& loop : shared) edits_.insert(token(loop.header.from.last - 1).end, loop.behind);
 }
 
 // How often a loop goes round, where the host knows it: it may depend on loops around it.

@@ -33,6 +33,10 @@ struct Kernel {
   std::string condition = {}, hoisted = {};  // of `if`: otherwise the host does it, with these pointers
 };
 
+// The operation of a reduction clause that names a variable; empty where there is none.
+std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name);
+bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause, std::string_view name);
+
 // The functions, types and constants of a file that its kernels need, in the order of the file.
 class KernelSurroundings {
  public:

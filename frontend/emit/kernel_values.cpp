@@ -12,28 +12,6 @@ bool is_reduction(const AccClause& clause, std::string_view name) {
                                                         [&](const Ref& r) { return r.name.text == name; });
 }
 
-// The operation of a reduction clause that names a variable; empty where there is none.
-std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name) {
-  static const std::map<std::string, std::string> names{
-      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
-      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
-      {"&&", "XACC_AND"},  {"||", "XACC_OR"}};
-  for (const AccDirective* loop : loops)
-    for (const AccClause& clause : loop->clauses)
-      if (is_reduction(clause, name)) return names.at(clause.operation);
-  return "";
-}
-
-bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause,
-               std::string_view name) {
-  for (const AccDirective* loop : loops)
-    for (const AccClause& c : loop->clauses)
-      if (c.name.text == clause)
-        for (const Ref& ref : c.variables)
-          if (ref.name.text == name) return true;
-  return false;
-}
-
 bool is_constant(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isdigit(c) || std::isspace(c) ||
@@ -54,6 +32,27 @@ std::string array_parameter(const std::string& element, const std::string& name,
 }
 
 }  // namespace
+
+std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name) {
+  static const std::map<std::string, std::string> names{
+      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
+      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
+      {"&&", "XACC_AND"},  {"||", "XACC_OR"}};
+  for (const AccDirective* loop : loops)
+    for (const AccClause& clause : loop->clauses)
+      if (is_reduction(clause, name)) return names.at(clause.operation);
+  return "";
+}
+
+bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause,
+               std::string_view name) {
+  for (const AccDirective* loop : loops)
+    for (const AccClause& c : loop->clauses)
+      if (c.name.text == clause)
+        for (const Ref& ref : c.variables)
+          if (ref.name.text == name) return true;
+  return false;
+}
 
 // What the region reduces itself is reduced among ranks by the same kernel, if it is one. Returns whether it is.
 bool Emitter::reduce_in_region(Region& r, const ReductionClause& clause, const std::string& on,

@@ -334,6 +334,46 @@ static void moves_again_and_again(void) {
   }
 }
 
+// A warp for each row: what threads have for themselves, and what all of them see.
+static void vectors_in_rows(void) {
+  double total = 0, scale = 2, mine;
+  int count[N];
+  for (int i = 0; i < N; i++) count[i] = 1;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) u[i][j] = i + j;
+#pragma acc data copyin(u) copy(v, count)
+  {
+#pragma xmp loop on t[i] reduction(+ : total)
+#pragma acc parallel loop gang reduction(+ : total) vector_length(64) private(mine)
+    for (int i = 0; i < N; i++) {
+      double sum = 1, most = 0;
+#pragma acc loop vector reduction(+ : sum) reduction(max : most)
+      for (int j = 0; j < N; j++) {
+        sum += u[i][j];
+        most = fmax(most, u[i][j]);
+      }
+      mine = sum * scale;
+      count[i] += (int)most;
+#pragma acc loop vector reduction(+ : total)
+      for (int j = 1; j < N; j += 3) {
+        v[i][j] = mine;
+        total += 1;
+      }
+      total += count[i];
+    }
+#pragma acc update host(v)
+  }
+  double expected = 0;
+  for (int i = 0; i < N; i++) expected += 13 + i + N;
+  EXPECT(total == expected);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    EXPECT(count[i] == i + N);
+    for (int j = 1; j < N; j += 3) EXPECT(v[i][j] == 2 * (1 + N * i + N * (N - 1) / 2));
+  }
+}
+
 static void loops_that_count_down(void) {
   int a[N], b[N];
 #pragma acc data copyout(a, b)
@@ -359,6 +399,7 @@ int main(void) {
   order_of_what_is_queued();
   reductions_among_ranks();
   moves_again_and_again();
+  vectors_in_rows();
   loops_that_count_down();
 #pragma xmp reduction(max : wrong)
   return wrong;

@@ -21,10 +21,12 @@ Shape Shapes::of(const xacc_launch& how) {
   const dim3 block(number(size[0]), number(size[1]), number(size[2]));
   if (how.reductions > 0) {
     const std::int64_t most = most_blocks(how.kernel, static_cast<int>(size[0] * size[1]));
-    for (std::int64_t all; (all = blocks[0] * blocks[1] * blocks[2]) > most;) {
-      const std::int64_t rounds = (all + most - 1) / most;
-      std::int64_t& greatest = *std::max_element(blocks, blocks + 3);
-      greatest = (greatest + rounds - 1) / rounds;
+    // The outermost axis goes round, so that blocks that run together are next to each other.
+    std::int64_t room = std::max<std::int64_t>(most, 1);
+    for (std::int64_t& along : blocks) {
+      const std::int64_t rounds = (along + room - 1) / room;
+      along = (along + rounds - 1) / rounds;
+      room = std::max<std::int64_t>(room / along, 1);
     }
   }
   return {dim3(number(blocks[0]), number(blocks[1]), number(blocks[2])), block};

@@ -124,6 +124,19 @@ __device__ inline T xacc_combine(T a, T b) {
   }
 }
 
+/// A warp's reduction: each thread begins with nothing, and in the end all have what was there before, with what the warp
+/// has found.
+template <int operation, class T>
+__device__ inline void xacc_begin(T& value) {
+  value = xacc_identity<T, operation>();
+}
+template <int operation, class T>
+__device__ inline void xacc_over_warp(T& value, T before) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = xacc_combine<T, operation>(value, static_cast<T>(__shfl_xor_sync(~0u, +value, distance)));
+  value = xacc_combine<T, operation>(before, value);
+}
+
 /// Numbers within a block and within the grid, row by row.
 __device__ inline unsigned xacc_thread_of_block() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
