@@ -64,8 +64,8 @@ std::string Emitter::communicate(const ReflectDirective& d, const Directive& dir
 std::string Emitter::communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope) {
   std::string site;
   const std::string declare = declare_site(directive, site);
-  return "{" + declare + " xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + site +
-         "); }";
+  return "{" + declare + " xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " +
+         site + "); }";
 }
 
 // A variable, an array or a section of one that every rank has by itself.

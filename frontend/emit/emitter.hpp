@@ -127,6 +127,7 @@ class Emitter {
     std::string_view relation;
     std::string step = "1";
     bool down = false;
+    std::string least = {};  // of its variable; none where that has a sign
   };
   struct Clip {
     std::string begin, end;                          // what this rank has, in the loop variable's own numbers
@@ -147,6 +148,7 @@ class Emitter {
                   std::map<std::string, const Statement*>& seen);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
+  std::string least_of(std::size_t variable) const;
   std::string hoist(Range tokens);
 
   // local_indices.cpp

@@ -24,9 +24,7 @@ class NamedNodes {
  public:
   NamedNodes() = default;
   explicit NamedNodes(const xacc_on& on)
-      : on_(on),
-        nodes_(on.nodes ? *on.nodes : xacc_nodes{}),
-        known_(on.nodes || !Runtime::get().in_task()) {}
+      : on_(on), nodes_(on.nodes ? *on.nodes : xacc_nodes{}), known_(on.nodes || !Runtime::get().in_task()) {}
 
   // Whether these are named again, and mean the same ranks.
   bool are(const xacc_on& on) const {

@@ -93,6 +93,7 @@ class Refusals(FrontEnd):
 
     def test_loops_that_cannot_be_shared_out(self):
         self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "for (int i = 0; i != N; i++) a[i] = 0;"), "x.c:11:1: error: a loop that is shared out must count")
+        self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "for (unsigned i = N - 1; i >= 0; i--) a[i] = 0;"), "x.c:11:1: error: `i` is unsigned and never below 0", "i > 0; i--")
         self.assert_refused(self.in_main("#pragma xmp loop on t[k]", "for (int i = 0; i < N; i++) a[i] = 0;"), "there is no loop over `k`")
         self.assert_refused(self.in_main("#pragma xmp loop on t[2*i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "`2*i` is none of the loop's variables")
 

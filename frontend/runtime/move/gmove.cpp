@@ -56,7 +56,8 @@ class KnownSection {
 
   // Whether elements are where they were, apart from the place of memory that a rank has by itself.
   bool is(const xacc_section& s) const {
-    bool same = s.array == section_.array && s.dims == section_.dims && s.element_bytes == section_.element_bytes;
+    bool same =
+        s.array == section_.array && s.dims == section_.dims && s.element_bytes == section_.element_bytes;
     if (same && s.array) same = s.array->layout && s.array->layout->version == version_;
     for (int d = 0; same && d < s.dims; ++d)
       same = s.extent[d] == section_.extent[d] && s.base[d] == section_.base[d] &&

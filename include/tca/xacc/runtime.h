@@ -352,6 +352,8 @@ XACC_FUNCTION int64_t xacc_next(const xacc_split* split, int64_t offset, int64_t
   }
 }
 
+/// The least value of a variable.
+XACC_FUNCTION int64_t xacc_least(int is_unsigned) { return is_unsigned ? 0 : INT64_MIN; }
 XACC_FUNCTION int64_t xacc_min(int64_t a, int64_t b) { return a < b ? a : b; }
 XACC_FUNCTION int64_t xacc_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /// The first of `from`, `from` + `step`, ... that is not below `low`, for positive steps.
