@@ -204,8 +204,17 @@ __device__ inline bool xacc_comes_last(void* scratch) {
 template <class T, int operation>
 __device__ void xacc_finish(void* scratch, int reductions, int number, T* into, T before) {
   T mine = xacc_identity<T, operation>();
-  for (unsigned block = xacc_thread_of_block(); block < xacc_blocks(); block += xacc_threads_of_block())
-    mine = xacc_combine<T, operation>(mine, *xacc_partial<T>(scratch, reductions, number, block));
+  constexpr unsigned at_once = 4;  // loads under way
+  const unsigned blocks = xacc_blocks(), step = xacc_threads_of_block();
+  for (unsigned block = xacc_thread_of_block(); block < blocks; block += at_once * step) {
+    T left[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      left[k] = block + k * step < blocks ? *xacc_partial<T>(scratch, reductions, number, block + k * step)
+                                          : xacc_identity<T, operation>();
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) mine = xacc_combine<T, operation>(mine, left[k]);
+  }
   const T all = xacc_over_block<T, operation>(mine);
   if (xacc_thread_of_block() == 0) *into = xacc_combine<T, operation>(before, all);
 }
