@@ -47,7 +47,7 @@ class Emitter {
     }
   }
 
-  // declare.cpp: nodes, templates and arrays.
+  // declare.cpp: nodes and templates.
   struct Declared {
     std::string variable;   // what is declared
     std::string statement;  // what makes it; of a file's directives at the program's start
@@ -59,6 +59,8 @@ class Emitter {
   Declared declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const;
   std::string distribution(const Template& t, const std::vector<Format>& formats,
                            const Directive& directive) const;
+
+  // declare_arrays.cpp
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
   void declare_members(const Symbol& variable, const Declaration& declaration, bool file);

@@ -665,6 +665,11 @@ int main(int argc, char** argv) {
         said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)
         self.assertRegex(said, r"y is not present on the device; there are x \(.*program\.c:\d+\)")
 
+    def test_what_is_no_longer_present(self):
+        region = "double y[4];\nstatic void f(void) {\n#pragma acc parallel loop present(y)\nfor (int i = 0; i < 4; i++) y[i] = i;\n}\n"
+        said = self.refused(region + 'int main(void) {\n#pragma acc enter data create(y)\nf(), f();\nputs("twice");\nfflush(stdout);\n#pragma acc exit data delete(y)\nf();\n}\n', 1)
+        self.assertRegex(said, r"program\.c:\d+: acc parallel loop: y is not present on the device; nothing is")
+
     def test_a_rank_that_dies_names_file_line_and_directive(self):
         source = """
 #include <signal.h>

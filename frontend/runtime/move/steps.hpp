@@ -18,6 +18,13 @@ struct Progression {
   std::int64_t count = 0;
   std::int64_t last() const { return first + (count - 1) * distance; }
 };
+// The steps below `count` at which `from`, `from` + `step`, ... lies in [begin, end).
+Progression steps_between(std::int64_t from, std::int64_t step, std::int64_t count, std::int64_t begin,
+                          std::int64_t end);
+// The same of blocks of `width` from `begin` on that lie `stride` apart. Either each block is a progression, or
+// what lies at the same place in each: the fewer.
+std::vector<Progression> steps_in_blocks(std::int64_t from, std::int64_t step, std::int64_t count,
+                                         std::int64_t begin, std::int64_t width, std::int64_t stride);
 // Of two, it is one again.
 Progression intersection(const Progression& a, const Progression& b);
 
