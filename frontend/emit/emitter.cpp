@@ -1,6 +1,6 @@
-#include <utility>
-
 #include "emit/emitter.hpp"
+
+#include <utility>
 
 namespace tca::xacc {
 

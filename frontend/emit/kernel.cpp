@@ -77,7 +77,8 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const 
   const bool serial = has_word(r.acc->name, "serial");
   for (const auto& [loop, directive] : among_ranks)
     for (const ReductionClause& clause : loop->reductions)
-      if (!loop->acc) reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), *directive, *s.scope);
+      if (!loop->acc)
+        reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), *directive, *s.scope);
   reduce_behind(r, behind);
   if (has_word(r.acc->name, "loop"))
     make_kernel(s, r, !serial);
@@ -86,7 +87,8 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const 
   else
     make_kernel(s, r, false);
   --compute_depth_;
-  for (const auto& [loop, directive] : among_ranks) closing += loop_reductions(*loop, *s.scope, *directive, &r);
+  for (const auto& [loop, directive] : among_ranks)
+    closing += loop_reductions(*loop, *s.scope, *directive, &r);
   edits_.insert(token(s.tokens.last - 1).end, " }" + closing + " }");
 }
 
@@ -234,7 +236,8 @@ void Emitter::share_out(const Statement& s, const std::vector<const Statement*>&
                         Kernel& k) {
   const std::vector<const Statement*> vectors =
       loops.empty() ? std::vector<const Statement*>{} : vector_loops(*loops.back(), r);
-  const std::size_t inner = vectors.empty() ? 0 : 1, first = loops.size() + inner > 3 ? loops.size() + inner - 3 : 0;
+  const std::size_t inner = vectors.empty() ? 0 : 1,
+                    first = loops.size() + inner > 3 ? loops.size() + inner - 3 : 0;
   std::vector<SharedLoop> shared;
   for (std::size_t l = first; l < loops.size(); ++l) {
     const std::size_t axis = loops.size() - 1 - l + inner;

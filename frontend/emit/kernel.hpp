@@ -22,11 +22,11 @@ struct Kernel {
   std::string behind = {};
   // Of reductions: in every block, and in the one that comes last, with other ranks and for the host.
   std::string leave = {}, finish = {}, over = {}, tell = {};
-  std::string open = {};                // what the host knows of this rank's part
-  std::string set_up = {};              // what it declares
-  std::string values = {};              // its pointers to the parameters
-  std::string results = {};             // where it wants the reductions
-  std::string items = {};               // arrays that come along by themselves
+  std::string open = {};     // what the host knows of this rank's part
+  std::string set_up = {};   // what it declares
+  std::string values = {};   // its pointers to the parameters
+  std::string results = {};  // where it wants the reductions
+  std::string items = {};    // arrays that come along by themselves
   std::array<std::string, 3> trips = {"1", "1", "1"};
   std::string gangs = "0", vector = "0", queue = {};
   int reductions = 0, item_count = 0;

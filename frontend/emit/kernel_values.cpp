@@ -69,8 +69,9 @@ bool Emitter::reduce_in_region(Region& r, const ReductionClause& clause, const s
   for (const Name& variable : clause.variables) {
     std::string site;
     r.open += declare_site(directive, site);
-    r.over[variable.text] = {operation_of(clause), "(const xacc_on[]){" + on + "}, " + type_of(variable.text) +
-                                                       ", " + operation_of(clause) + ", " + site};
+    r.over[variable.text] = {operation_of(clause), "(const xacc_on[]){" + on + "}, " +
+                                                       type_of(variable.text) + ", " + operation_of(clause) +
+                                                       ", " + site};
   }
   return true;
 }
@@ -116,8 +117,10 @@ void Emitter::add_value(Kernel& k, const std::string& parameter, const std::stri
 void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
   const std::string name(symbol.name);
   if (symbol.coarray && symbol.dims.empty())
-    throw Fault{place, "the coarray `" + name + "` is a scalar, and those that a compute region on GPUs uses are arrays",
-                "make it an array of one, " + name + "[1]"};
+    throw Fault{
+        place,
+        "the coarray `" + name + "` is a scalar, and those that a compute region on GPUs uses are arrays",
+        "make it an array of one, " + name + "[1]"};
   if (!symbol.parameters.empty())
     throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's",
                 "call the function by its name"};
@@ -157,7 +160,8 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
     k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
     const auto over = r.over.find(name);
     k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) +
-                 ", sizeof(" + name + "), " + (over == r.over.end() ? "0, 0, 0, 0" : over->second.result) + "}";
+                 ", sizeof(" + name + "), " + (over == r.over.end() ? "0, 0, 0, 0" : over->second.result) +
+                 "}";
     std::string into = rows + ", *" + rows;
     if (!resident) {
       const std::string from = unique("from");
@@ -253,8 +257,9 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
     k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name +
                 ", " + std::to_string(rank) + ", " + (extents.empty() ? "0" : numbers(extents)) + ", " +
                 k.place_text + ");";
-  add_value(k, symbol.coarray ? coarray_parameter(symbol, element, place) : array_parameter(element, name, extents),
-            "&" + rows);
+  add_value(
+      k, symbol.coarray ? coarray_parameter(symbol, element, place) : array_parameter(element, name, extents),
+      "&" + rows);
 }
 
 // A coarray is what a pointer points to, in a kernel as on the host.
@@ -264,7 +269,9 @@ std::string Emitter::coarray_parameter(const Symbol& symbol, const std::string& 
   for (const Range dim : symbol.dims) {
     const std::string extent = text_of(dim);
     if (!is_constant(extent))
-      throw Fault{place, "the size of the coarray `" + std::string(symbol.name) + "` is no constant, which regions on GPUs need",
+      throw Fault{place,
+                  "the size of the coarray `" + std::string(symbol.name) +
+                      "` is no constant, which regions on GPUs need",
                   "declare it with a number, or copy what the region needs to an array"};
     type += "[" + extent + "]";
   }

@@ -9,8 +9,8 @@ namespace {
 
 bool changes(const Token& t) {
   return t.is("++") || t.is("--") ||
-         (t.kind == TokenKind::punctuation && t.text.ends_with("=") && !t.is("==") && !t.is("<=") && !t.is(">=") &&
-          !t.is("!="));
+         (t.kind == TokenKind::punctuation && t.text.ends_with("=") && !t.is("==") && !t.is("<=") &&
+          !t.is(">=") && !t.is("!="));
 }
 
 bool has_constructs(const Statement& s) {
@@ -26,7 +26,8 @@ const AccDirective* Emitter::vector_loop(const Statement& s) const {
   if (s.kind != Statement::Kind::loop || s.constructs.size() != 1 || has_constructs(s)) return nullptr;
   const auto& directive = program_.directives[static_cast<std::size_t>(s.constructs[0])];
   const auto* acc = directive ? std::get_if<AccDirective>(&directive->body) : nullptr;
-  const bool vector = acc && acc->name == "loop" && acc->find("vector") && !acc->find("collapse") && !acc->find("tile");
+  const bool vector =
+      acc && acc->name == "loop" && acc->find("vector") && !acc->find("collapse") && !acc->find("tile");
   return vector ? acc : nullptr;
 }
 
@@ -37,7 +38,8 @@ const Symbol* Emitter::changed_by(const Statement& s) const {
   for (std::size_t i = s.tokens.first; i < s.tokens.last; ++i)
     if (changes(token(i))) ++changed;
   const Symbol* symbol = program_.uses[s.tokens.first];
-  const bool variable = symbol && symbol->kind != Symbol::Kind::function && symbol->kind != Symbol::Kind::type;
+  const bool variable =
+      symbol && symbol->kind != Symbol::Kind::function && symbol->kind != Symbol::Kind::type;
   return changed == 1 && variable && (symbol->pointers == 0 || symbol->dims.empty()) ? symbol : nullptr;
 }
 
@@ -57,10 +59,12 @@ bool Emitter::changes_own(const Statement& assignment, const Statement& region, 
 std::vector<const Statement*> Emitter::vector_loops(const Statement& loop, const Region& r) const {
   std::vector<const Statement*> found;
   if (loop.children[0]->kind != Statement::Kind::block) return {};
-  if (std::any_of(r.loops.begin(), r.loops.end(), [](const AccDirective* a) { return a->find("vector"); })) return {};
+  if (std::any_of(r.loops.begin(), r.loops.end(), [](const AccDirective* a) { return a->find("vector"); }))
+    return {};
   for (const auto& child : loop.children[0]->children) {
     if (vector_loop(*child)) {
-      const auto clip = r.clips.find(std::string(header_of(*child, program_.place(child->tokens.first)).variable));
+      const auto clip =
+          r.clips.find(std::string(header_of(*child, program_.place(child->tokens.first)).variable));
       if (clip != r.clips.end()) return {};
       found.push_back(child.get());
     } else if (child->kind != Statement::Kind::declaration && !changed_by(*child)) {

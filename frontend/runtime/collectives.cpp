@@ -128,7 +128,8 @@ void run(raw::Collective* sum, void* values, std::size_t bytes) {
 }
 
 // Between memory of devices, in the queue of what the program takes as done.
-void run_in_queue(raw::Collective& all, void* values, std::size_t bytes, bool reads = true, bool writes = true) {
+void run_in_queue(raw::Collective& all, void* values, std::size_t bytes, bool reads = true,
+                  bool writes = true) {
   Device& device = Runtime::get().device();
   device.join();
   if (reads) device.copy_within(all.from().data(), values, bytes, XACC_SYNC);
@@ -141,7 +142,8 @@ bool has_queues(int flags) { return elsewhere(flags) && Runtime::get().device().
 // Kernels combine these.
 bool combines_in_queue(int type, int operation) {
   const bool number = type == XACC_FLOAT || type == XACC_DOUBLE || type == XACC_INT32 || type == XACC_INT64;
-  return number && (operation == XACC_SUM || operation == XACC_PRODUCT || operation == XACC_MAX || operation == XACC_MIN);
+  return number && (operation == XACC_SUM || operation == XACC_PRODUCT || operation == XACC_MAX ||
+                    operation == XACC_MIN);
 }
 
 struct KnownReduction {
@@ -151,19 +153,21 @@ struct KnownReduction {
   raw::Collective* sum = nullptr;  // null where there is nothing to do
 };
 
-raw::Collective* reduction_at(xacc_site& site, std::int64_t count, int type, int operation,
-                              const xacc_on& on, bool in_queue) {
+raw::Collective* reduction_at(xacc_site& site, std::int64_t count, int type, int operation, const xacc_on& on,
+                              bool in_queue) {
   auto& known = kept_at<KnownReduction>(site);
   if (is_plain() && known.on.are(on) && known.count == count && known.type == type &&
       known.operation == operation)
     return known.sum;
   Group* group = group_of(on);
-  known = {NamedNodes(on), count, type, operation, group ? set_up(count, type, operation, *group, in_queue) : nullptr};
+  known = {NamedNodes(on), count, type, operation,
+           group ? set_up(count, type, operation, *group, in_queue) : nullptr};
   return known.sum;
 }
 
 raw::Collective& broadcast_of(std::int64_t bytes, int root, Group& group, bool in_queue = false) {
-  const std::string name = "bcast " + std::to_string(bytes) + " from " + std::to_string(root) + where(in_queue);
+  const std::string name =
+      "bcast " + std::to_string(bytes) + " from " + std::to_string(root) + where(in_queue);
   return cached(
       group, name,
       {.kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root});
@@ -280,7 +284,8 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
       checks->changed(values, bytes, flags & XACC_DEVICE, site->place);
     const bool in_queue = has_queues(flags) && combines_in_queue(type, operation);
     tca::raw::Collective* const sum = reduction_at(*site, count, type, operation, on, in_queue);
-    if (!in_queue) return where_they_are("the variable", values, bytes, flags, [&] { run(sum, values, bytes); });
+    if (!in_queue)
+      return where_they_are("the variable", values, bytes, flags, [&] { run(sum, values, bytes); });
     void* const there = Runtime::get().present().address_of("the variable", values);
     if (sum) run_in_queue(*sum, there, bytes);
   });

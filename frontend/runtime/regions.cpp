@@ -13,7 +13,8 @@ void set_pitches(xacc_rows& rows, const char* name, std::size_t dims, const std:
     pitch *= inner[d];
     if (pitch > INT32_MAX)
       refuse(std::string(name) + ": rows of " + std::to_string(pitch) +
-             " elements, and a region on GPUs takes up to 2^31 - 1: share the array out along another dimension");
+             " elements, and a region on GPUs takes up to 2^31 - 1: share the array out along another "
+             "dimension");
     rows.pitch[d] = static_cast<std::int32_t>(pitch);
   }
 }

@@ -324,7 +324,7 @@ static void moves_again_and_again(void) {
       for (int i = 0; i < N; i++) wrong_here += whole[i] != i * (step + 1);
       EXPECT(wrong_here == 0);
 #pragma xmp gmove acc
-      ring[1 : N - 1] = ring[0 : N - 1];
+      ring [1:N - 1] = ring [0:N - 1];
 #pragma xmp gmove acc
       ring[0] = whole[N - 1];
 #pragma acc update host(ring)

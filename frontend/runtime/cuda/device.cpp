@@ -55,8 +55,7 @@ class CudaDevice : public Device {
     copy(to, from, bytes, queue, cudaMemcpyDeviceToDevice);
   }
 
-  void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes,
-                  std::int64_t queue) override {
+  void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes, std::int64_t queue) override {
     if (!boxes.empty()) xacc::copy_boxes(boxes, element_bytes, next_in(queue).stream);
   }
 
@@ -171,8 +170,8 @@ class CudaDevice : public Device {
   void copy_results(const xacc_launch& how, const Queue& queue) {
     for (int r = 0; r < how.reductions; ++r) {
       const xacc_result& result = how.results[r];
-      const char* const total =
-          static_cast<const char*>(queue.scratch) + std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r);
+      const char* const total = static_cast<const char*>(queue.scratch) +
+                                std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r);
       if (result.host) copy_from(result.host, total, result.bytes, how.queue);
     }
   }

@@ -30,8 +30,8 @@ struct xacc_view {
   /// Where the index has 32 bits, one instruction multiplies and adds to the address.
   template <class Index>
   __device__ decltype(auto) operator[](Index i) const {
-    T* const row =
-        reinterpret_cast<T*>(reinterpret_cast<std::remove_all_extents_t<T>*>(data) + static_cast<int64_t>(i) * pitch[0]);
+    T* const row = reinterpret_cast<T*>(reinterpret_cast<std::remove_all_extents_t<T>*>(data) +
+                                        static_cast<int64_t>(i) * pitch[0]);
     if constexpr (dims == 2) {
       return row;
     } else {
