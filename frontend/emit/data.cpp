@@ -92,7 +92,7 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
          count_of(acc, count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
 }
 
-// Opens a block for a compute region on the host. Where all clauses only say that something is there, it has nothing to
+// Opens a block for a compute region. Where all clauses only say that something is there, it has nothing to
 // leave with.
 std::string Emitter::region_open(const AccDirective& acc, const Directive& directive, const Scope& scope) {
   const bool brings = std::any_of(acc.clauses.begin(), acc.clauses.end(), [](const AccClause& clause) {

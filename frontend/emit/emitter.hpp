@@ -30,7 +30,8 @@ class Emitter {
   // emitter.cpp: the walk.
   void function(const Function& function);
   void statement(const Statement& statement);
-  void constructs(const Statement& statement);
+  void walk(const std::vector<std::unique_ptr<Statement>>& statements);
+  void constructs(const Statement& statement, const Statement* behind);
   void standalone(const Statement& statement);
   std::string start() const;
   void sections_alone(const Statement& statement);
@@ -136,9 +137,12 @@ class Emitter {
     std::string next = {};                           // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
     std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
+  struct Region;
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
-  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
+  static Ref nodes_along(const LoopDirective& d);
+  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive,
+                              const Region* region = nullptr);
   std::string widened(const LoopDirective& d, std::size_t dim, Clip& clip);
   void leave_inside_out(const std::map<std::string, Clip>& clips,
                         const std::map<std::string, const Statement*>& loops);
@@ -167,14 +171,28 @@ class Emitter {
         {};                            // what is said of the loops, the region's directive included
     std::set<std::string> named = {};  // in its clauses
     std::string open = {};             // declares what this rank has, where the directives do not
+    // How the region itself reduces a variable among ranks, and what a xacc_result says of it.
+    struct Over {
+      std::string operation, result;
+    };
+    std::map<std::string, Over> over = {};
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
-  void region(const Statement& statement, const std::vector<int>& pragmas);
+  void region(const Statement& statement, const std::vector<int>& pragmas, const Statement* behind);
+  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
+                        const Directive& directive, const Scope& scope);
+  void reduce_behind(Region& region, const Statement* behind);
   void kernels_of_block(const Statement& block, const Region& region);
   std::vector<const Statement*> shared_loops(const Statement& s,
                                              std::vector<const AccDirective*>& said) const;
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
   void make_kernel(const Statement& s, Region& region, bool shared);
+  struct SharedLoop {
+    Header header;
+    const Clip* clip;    // where blocks of it are the rank's
+    std::string behind;  // its first value
+  };
+  SharedLoop share_loop(const Statement& loop, std::size_t axis, const Region& r);
   void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region,
                  Kernel& k);
   void clip_region(const Statement& s, const Region& region, Place place);
@@ -187,10 +205,20 @@ class Emitter {
   void capture(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   void capture_scalar(Kernel& k, const Symbol& symbol, const Region& region);
   void capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  std::string coarray_parameter(const Symbol& symbol, const std::string& element, Place place) const;
   void bring(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   static void add_value(Kernel& k, const std::string& parameter, const std::string& value);
-  std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
+  bool is_whole(const Array& array, std::size_t dim) const;
+  std::vector<std::string> row_extents(const Symbol& symbol) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
+
+  // kernel_warp.cpp: a warp for each iteration of a loop that has loops for vectors.
+  const AccDirective* vector_loop(const Statement& s) const;
+  const Symbol* changed_by(const Statement& s) const;
+  bool changes_own(const Statement& assignment, const Statement& region, const Region& r) const;
+  std::vector<const Statement*> vector_loops(const Statement& loop, const Region& r) const;
+  void store_once(const Statement& loop, const Statement& region, const Region& r);
+  void reduce_over_warp(const Statement& loop, const Region& r);
 
   // kernel_atomic.cpp
   std::string atomic_update(Range tokens, bool after, Place place) const;
@@ -275,6 +303,8 @@ class Emitter {
   Edits launches_;  // of the host's text alone
   std::deque<Kernel> kernels_;
   KernelSurroundings surroundings_;
+  const Statement* behind_ = nullptr;  // what stands behind the next statement
+  std::set<int> done_;                 // directives that regions in front of them do
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;                     // what a program does before its main
@@ -302,5 +332,7 @@ std::string flags_of(bool acc, bool orthogonal = false);
 std::string queue_of(const AccDirective& acc);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
+// The xacc_operation of a reduction.
+std::string operation_of(const ReductionClause& clause);
 
 }  // namespace tca::xacc

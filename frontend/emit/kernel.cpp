@@ -50,21 +50,21 @@ bool Emitter::becomes_kernel(const std::vector<int>& pragmas) const {
 }
 
 // Everything that is said about the statement of a compute region.
-void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
+void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const Statement* behind) {
   std::string open = "{", closing;
   Region r;
+  std::vector<std::pair<const LoopDirective*, const Directive*>> among_ranks;
   for (const int pragma : pragmas) {
     const Directive& directive = *program_.directives[static_cast<std::size_t>(pragma)];
     if (const auto* loop = std::get_if<LoopDirective>(&directive.body)) {
       open += clips(*loop, *s.scope, r.clips);
-      closing += loop_reductions(*loop, *s.scope, directive);
+      among_ranks.emplace_back(loop, &directive);
     } else if (const auto* acc = std::get_if<AccDirective>(&directive.body)) {
       r.loops.push_back(acc);
       if (acc->name != "loop") {
         r.acc = acc;
         r.directive = &directive;
-        open += " " + data_open(*acc, directive, *s.scope) + waits_of(*acc, directive);
-        closing = " }" + closing;
+        open += " " + region_open(*acc, directive, *s.scope) + waits_of(*acc, directive);
       }
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
@@ -75,6 +75,11 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
       for (const Ref& ref : clause.variables) r.named.insert(ref.name.text);
   ++compute_depth_;
   const bool serial = has_word(r.acc->name, "serial");
+  for (const auto& [loop, directive] : among_ranks)
+    for (const ReductionClause& clause : loop->reductions)
+      if (!loop->acc)
+        reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), *directive, *s.scope);
+  reduce_behind(r, behind);
   if (has_word(r.acc->name, "loop"))
     make_kernel(s, r, !serial);
   else if (s.kind == Statement::Kind::block && !serial)
@@ -82,7 +87,9 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas) {
   else
     make_kernel(s, r, false);
   --compute_depth_;
-  edits_.insert(token(s.tokens.last - 1).end, closing + " }");
+  for (const auto& [loop, directive] : among_ranks)
+    closing += loop_reductions(*loop, *s.scope, *directive, &r);
+  edits_.insert(token(s.tokens.last - 1).end, " }" + closing + " }");
 }
 
 // Of a region that is a block, one statement after the other: loops that are said to be shared out, and what one
@@ -201,38 +208,57 @@ void Emitter::clip_region(const Statement& s, const Region& r, Place place) {
   leave_inside_out(r.clips, seen);
 }
 
-// What changes in the kernel: its loops begin at the thread's iteration and go on by as many as there are threads.
+// A loop begins at the thread's iteration along an axis of the grid, and goes on by as many as there are threads.
+Emitter::SharedLoop Emitter::share_loop(const Statement& loop, std::size_t axis, const Region& r) {
+  const Header h = header_of(loop, program_.place(loop.tokens.first));
+  const std::string number = "<" + std::to_string(axis) + ">", variable(h.variable);
+  const auto clip = r.clips.find(variable);
+  const bool cyclic = clip != r.clips.end() && !clip->second.next.empty();
+  const std::string skip =
+      cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
+  const std::string step = h.down ? "-" + h.step : h.step;
+  edits_.insert(token(h.from.first).begin, cyclic ? skip : "xacc_start" + number + "(");
+  edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
+                 cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step + ", xacc_threads" +
+                              number + "() - 1)"
+                        : variable + " += xacc_stride" + number + "(" + step + ")");
+  // An unsigned variable that is counted beyond 0 is above where it began.
+  const Token& semicolon = token(loop.second_semicolon);
+  if (h.down)
+    edits_.replace(semicolon.begin, semicolon.end, " && " + variable + " <= (" + text_of(h.from) + ");");
+  return {h, clip == r.clips.end() || cyclic ? nullptr : &clip->second,
+          ", " + step + (cyclic ? ", xacc_thread" + number + "())" : ")")};
+}
+
+// What changes in the kernel: the last loops become the axes of the grid, behind a warp's threads where there are loops for
+// them.
 void Emitter::share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& r,
                         Kernel& k) {
-  const std::size_t first = loops.size() > 3 ? loops.size() - 3 : 0;
-  struct Shared {
-    Header header;
-    std::string behind;
-  };
-  std::vector<Shared> headers;
+  const std::vector<const Statement*> vectors =
+      loops.empty() ? std::vector<const Statement*>{} : vector_loops(*loops.back(), r);
+  const std::size_t inner = vectors.empty() ? 0 : 1,
+                    first = loops.size() + inner > 3 ? loops.size() + inner - 3 : 0;
+  std::vector<SharedLoop> shared;
   for (std::size_t l = first; l < loops.size(); ++l) {
-    const Statement& loop = *loops[l];
-    const Header h = header_of(loop, program_.place(loop.tokens.first));
-    const std::string axis = std::to_string(loops.size() - 1 - l), variable(h.variable);
-    const auto clip = r.clips.find(variable);
-    const bool cyclic = clip != r.clips.end() && !clip->second.next.empty();
-    const std::string skip =
-        cyclic ? "xacc_skip(" + clip->second.next.substr(clip->second.next.find('(') + 1) + ", " : "";
-    const std::string step = h.down ? "-" + h.step : h.step;
-    edits_.insert(token(h.from.first).begin, cyclic ? skip : "xacc_start<" + axis + ">(");
-    edits_.replace(token(loop.second_semicolon + 1).begin, token(loop.close - 1).end,
-                   cyclic ? variable + " = " + skip + variable + " + " + step + ", " + step +
-                                ", xacc_threads<" + axis + ">() - 1)"
-                          : variable + " += xacc_stride<" + axis + ">(" + step + ")");
-    headers.push_back({h, cyclic ? ", " + step + ", xacc_thread<" + axis + ">())" : ", " + step + ")"});
-    k.trips[loops.size() - 1 - l] = trips_of(s, h, clip == r.clips.end() || cyclic ? nullptr : &clip->second);
+    const std::size_t axis = loops.size() - 1 - l + inner;
+    shared.push_back(share_loop(*loops[l], axis, r));
+    k.trips[axis] = trips_of(s, shared.back().header, shared.back().clip);
+  }
+  for (const Statement* loop : vectors) {
+    shared.push_back(share_loop(*loop, 0, r));
+    reduce_over_warp(*loop, r);
+  }
+  if (!vectors.empty()) {
+    store_once(*loops.back(), s, r);
+    k.trips[0] = "32";
+    if (k.vector != "0") k.vector = "xacc_max(32, " + k.vector + ")";
   }
   clip_region(s, r, k.place);
   const bool inside_before = inside_loop_;
   inside_loop_ = inside_loop_ || !r.clips.empty();
   for (const auto& child : s.children) statement(*child);
   inside_loop_ = inside_before;
-  for (const Shared& loop : headers) edits_.insert(token(loop.header.from.last - 1).end, loop.behind);
+  for (const SharedLoop& loop : shared) edits_.insert(token(loop.header.from.last - 1).end, loop.behind);
 }
 
 // How often a loop goes round, where the host knows it: it may depend on loops around it.

@@ -14,8 +14,6 @@ std::string type_of(const std::string& value) {
          "double _Complex: XACC_COMPLEX_DOUBLE, default: XACC_OTHER)";
 }
 
-namespace {
-
 std::string operation_of(const ReductionClause& clause) {
   static const std::map<std::string, std::string> names{
       {"+", "XACC_SUM"},        {"-", "XACC_SUM"},      {"*", "XACC_PRODUCT"},    {"max", "XACC_MAX"},
@@ -24,6 +22,8 @@ std::string operation_of(const ReductionClause& clause) {
       {"firstmin", "XACC_MIN"}, {"lastmin", "XACC_MIN"}};
   return names.at(clause.operation);
 }
+
+namespace {
 
 // Of several nodes that have the greatest or the least value, the one that counts.
 std::string choice_of(const ReductionClause& clause) {

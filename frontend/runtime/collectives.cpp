@@ -103,11 +103,14 @@ std::size_t bytes_of(int type) { return type_of(type).bytes; }
 
 namespace {
 
-raw::Collective* set_up(std::int64_t count, int type, int operation, Group& group) {
+// Steps of one collective are all the host's or all in queues.
+std::string where(bool in_queue) { return in_queue ? " on devices" : ""; }
+
+raw::Collective* set_up(std::int64_t count, int type, int operation, Group& group, bool in_queue = false) {
   if (group.ranks.size() == 1 || count == 0) return nullptr;
   const Type t = type_of(type);
-  const std::string name =
-      "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," + std::to_string(count);
+  const std::string name = "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," +
+                           std::to_string(count) + where(in_queue);
   raw::Request request{.kind = CollectiveKind::all_reduce,
                        .name = name,
                        .type = t.type,
@@ -124,6 +127,25 @@ void run(raw::Collective* sum, void* values, std::size_t bytes) {
   sum->to().read(0, {static_cast<std::byte*>(values), bytes});
 }
 
+// Between memory of devices, in the queue of what the program takes as done.
+void run_in_queue(raw::Collective& all, void* values, std::size_t bytes, bool reads = true,
+                  bool writes = true) {
+  Device& device = Runtime::get().device();
+  device.join();
+  if (reads) device.copy_within(all.from().data(), values, bytes, XACC_SYNC);
+  all.run(device.stream(XACC_SYNC));
+  if (writes) device.copy_within(values, all.to().data(), bytes, XACC_SYNC);
+}
+
+bool has_queues(int flags) { return elsewhere(flags) && Runtime::get().device().stream(XACC_SYNC); }
+
+// Kernels combine these.
+bool combines_in_queue(int type, int operation) {
+  const bool number = type == XACC_FLOAT || type == XACC_DOUBLE || type == XACC_INT32 || type == XACC_INT64;
+  return number && (operation == XACC_SUM || operation == XACC_PRODUCT || operation == XACC_MAX ||
+                    operation == XACC_MIN);
+}
+
 struct KnownReduction {
   NamedNodes on;
   std::int64_t count = 0;
@@ -131,19 +153,21 @@ struct KnownReduction {
   raw::Collective* sum = nullptr;  // null where there is nothing to do
 };
 
-raw::Collective* reduction_at(xacc_site& site, std::int64_t count, int type, int operation,
-                              const xacc_on& on) {
+raw::Collective* reduction_at(xacc_site& site, std::int64_t count, int type, int operation, const xacc_on& on,
+                              bool in_queue) {
   auto& known = kept_at<KnownReduction>(site);
   if (is_plain() && known.on.are(on) && known.count == count && known.type == type &&
       known.operation == operation)
     return known.sum;
   Group* group = group_of(on);
-  known = {NamedNodes(on), count, type, operation, group ? set_up(count, type, operation, *group) : nullptr};
+  known = {NamedNodes(on), count, type, operation,
+           group ? set_up(count, type, operation, *group, in_queue) : nullptr};
   return known.sum;
 }
 
-raw::Collective& broadcast_of(std::int64_t bytes, int root, Group& group) {
-  const std::string name = "bcast " + std::to_string(bytes) + " from " + std::to_string(root);
+raw::Collective& broadcast_of(std::int64_t bytes, int root, Group& group, bool in_queue = false) {
+  const std::string name =
+      "bcast " + std::to_string(bytes) + " from " + std::to_string(root) + where(in_queue);
   return cached(
       group, name,
       {.kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root});
@@ -163,7 +187,8 @@ struct KnownBroadcast {
   raw::Collective* broadcast = nullptr;  // null where there is nothing to do
 };
 
-KnownBroadcast& broadcast_at(xacc_site& site, std::int64_t bytes, const xacc_on* from, const xacc_on& on) {
+KnownBroadcast& broadcast_at(xacc_site& site, std::int64_t bytes, const xacc_on* from, const xacc_on& on,
+                             bool in_queue) {
   auto& known = kept_at<KnownBroadcast>(site);
   if (is_plain() && known.on.are(on) && known.bytes == bytes && known.has_from == (from != nullptr) &&
       (!from || known.from.are(*from)))
@@ -173,7 +198,7 @@ KnownBroadcast& broadcast_at(xacc_site& site, std::int64_t bytes, const xacc_on*
   if (!group || group->ranks.size() == 1 || bytes == 0) return known;
   const int root = root_of(from, *group);
   known.is_root = group->me == root;
-  known.broadcast = &broadcast_of(bytes, root, *group);
+  known.broadcast = &broadcast_of(bytes, root, *group, in_queue);
   return known;
 }
 
@@ -257,8 +282,12 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
     const std::size_t bytes = bytes_of(type) * static_cast<std::size_t>(count);
     if (Checks* checks = Runtime::get().checks())
       checks->changed(values, bytes, flags & XACC_DEVICE, site->place);
-    where_they_are("the variable", values, bytes, flags,
-                   [&] { run(reduction_at(*site, count, type, operation, on), values, bytes); });
+    const bool in_queue = has_queues(flags) && combines_in_queue(type, operation);
+    tca::raw::Collective* const sum = reduction_at(*site, count, type, operation, on, in_queue);
+    if (!in_queue)
+      return where_they_are("the variable", values, bytes, flags, [&] { run(sum, values, bytes); });
+    void* const there = Runtime::get().present().address_of("the variable", values);
+    if (sum) run_in_queue(*sum, there, bytes);
   });
 }
 
@@ -274,9 +303,13 @@ void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int f
 
 void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, xacc_site* site) {
   guarded(&site->place, [&] {
-    const KnownBroadcast& known = broadcast_at(*site, bytes, from, on);
+    const bool in_queue = has_queues(flags);
+    const KnownBroadcast& known = broadcast_at(*site, bytes, from, on, in_queue);
     if (!known.broadcast) return;
     const auto size = static_cast<std::size_t>(bytes);
+    if (in_queue)
+      return run_in_queue(*known.broadcast, Runtime::get().present().address_of("the variable", values), size,
+                          known.is_root, !known.is_root);
     where_they_are("the variable", values, size, flags,
                    [&] { run(*known.broadcast, values, size, known.is_root); });
   });

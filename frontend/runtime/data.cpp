@@ -12,7 +12,7 @@ template <class Each>
 void each(int count, std::int64_t queue, const xacc_place* at, const Each& body) {
   guarded(at, [&] {
     for (int i = 0; i < count; ++i) body(i);
-    if (queue == XACC_SYNC) Runtime::get().device().wait(queue);
+    if (queue == XACC_SYNC) Runtime::get().device().wait_for_copies();
   });
 }
 

@@ -164,14 +164,13 @@ void require_there(const xacc_layout& layout, int flags) {
     Runtime::get().present().require(layout.name.c_str(), layout.storage->window.data());
 }
 
-// On GPUs between what their queues have: that of the number, or the one that the host waits for.
+// On GPUs between what their queues have: that of the number, or the one of regions without a number.
 template <class Exchange>
 bool exchange_in_queue(Exchange* step, std::int64_t async) {
   Device& device = Runtime::get().device();
   const std::int64_t queue = async < 0 ? std::int64_t{XACC_SYNC} : async;
   if (!device.stream(queue)) return false;
   step->run(device.stream(queue));
-  if (async < 0) device.wait(queue);
   const auto over = [&device, queue] { return device.test(queue); };
   if (async >= 0)
     Runtime::get().pending.emplace(async, Pending{over, [&device, queue] { device.wait(queue); }});

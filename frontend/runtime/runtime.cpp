@@ -105,7 +105,10 @@ void Runtime::start() {
   else
     instance() = std::make_unique<Runtime>(World::init(), make_host_device(is_checked_));
   std::atexit([] {
-    guarded(nullptr, [] { instance()->meet(instance()->executing_ranks()); });
+    guarded(nullptr, [] {
+      instance()->device().wait_all();
+      instance()->meet(instance()->executing_ranks());
+    });
     instance().reset();
   });
   for (const auto set_up : set_ups()) set_up();

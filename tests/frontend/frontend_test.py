@@ -237,7 +237,7 @@ class Kernels(FrontEnd):
 
     def test_variables_are_values_and_reductions_have_their_own(self):
         _, kernels = self.kernels("float s = 1; const int n = 3;", "#pragma acc parallel loop reduction(+:s)", "for (int i = 0; i < n; i++) s += i;")
-        self.assertRegex(kernels, r"void\* xacc_scratch, const int n, float xacc_from\d+\)")
+        self.assertRegex(kernels, r"const __grid_constant__ xacc_meeting xacc_meet, const int n, float xacc_from\d+\)")
         self.assertIn("float s = xacc_identity<float, XACC_SUM>();", kernels)
 
     def test_types_functions_and_words_of_cpp_come_along(self):

@@ -74,15 +74,21 @@ struct KnownMove {
   KnownSection to, from;
   Move* move = nullptr;  // null: to be set up
   Copies copies = {};
+  bool on_device = false;
 };
 
-// Whether all that a gmove does is to move, between memory of the host. Outside of tasks all ranks execute it, and `in` and
-// `out` say nothing more.
-bool moves_alone(int flags) {
-  const bool there = flags & (XACC_DEVICE | XACC_TO_DEVICE | XACC_FROM_DEVICE);
-  Runtime& runtime = Runtime::get();
-  return !(there && runtime.device().is_separate()) && !runtime.in_task() && is_plain();
+// Where the memory of both sides is.
+enum class Between { host, device, both };
+
+Between memory_between(int flags) {
+  if (!(flags & (XACC_DEVICE | XACC_TO_DEVICE | XACC_FROM_DEVICE))) return Between::host;
+  Device& device = Runtime::get().device();
+  if (!device.is_separate()) return Between::host;
+  return flags & XACC_DEVICE && device.stream(XACC_SYNC) ? Between::device : Between::both;
 }
+
+// Whether all that a gmove does is to move. Outside of tasks all ranks execute it, and `in` and `out` say nothing more.
+bool moves_alone() { return !Runtime::get().in_task() && is_plain(); }
 
 // Whether a single element is assigned to all of a section.
 bool is_one_for_all(const Side& to, const Side& from) {
@@ -94,16 +100,26 @@ bool is_one_for_all(const Side& to, const Side& from) {
   return false;
 }
 
-void move_at(xacc_site& site, const xacc_section& to, const xacc_section& from) {
+void* device_memory_of(const xacc_section& side) {
+  Present& present = Runtime::get().present();
+  if (!side.array) return present.address_of("a side", side.memory);
+  return present.address_of(side.array->layout->name.c_str(), side.array->base);
+}
+
+// Returns whether it was one; a single element that goes to a whole section is none.
+bool move_at(xacc_site& site, const xacc_section& to, const xacc_section& from, bool on_device) {
   auto& known = kept_at<KnownMove>(site);
-  if (!known.move || !known.to.is(to) || !known.from.is(from)) {
+  if (!known.move || !known.to.is(to) || !known.from.is(from) || known.on_device != on_device) {
     known = {};
     const Side left(to), right(from);
-    if (is_one_for_all(left, right)) return move_one(left, right, move_together, false);
-    Move& move = move_between(left, right);
-    known = {KnownSection(to), KnownSection(from), &move, move.copies(left, right)};
+    if (is_one_for_all(left, right)) return false;
+    Move& move = move_between(left, right, on_device);
+    known = {KnownSection(to), KnownSection(from), &move, move.copies(left, right), on_device};
   }
-  known.move->run(known.copies, memory_of(to), memory_of(from));
+  if (!on_device) return known.move->run(known.copies, memory_of(to), memory_of(from)), true;
+  void *const into = device_memory_of(to), *const out_of = device_memory_of(from);
+  Runtime::get().device().join();
+  return known.move->run_in(XACC_SYNC, known.copies, into, out_of), true;
 }
 
 }  // namespace
@@ -135,7 +151,9 @@ void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, xac
                      flags & (side | XACC_DEVICE) ? XACC_DEVICE : 0, body);
   };
   guarded(&site->place, [&] {
-    if (moves_alone(flags)) return move_at(*site, *to, *from);
+    const Between between = memory_between(flags);
+    if (moves_alone() && between != Between::both && move_at(*site, *to, *from, between == Between::device))
+      return;
     const Side left(*to), right(*from);
     Checks* const checks = Runtime::get().checks();
     if (checks) checks->moved(*from, XACC_READ, flags & XACC_DEVICE, site->place);

@@ -19,8 +19,11 @@ struct Share {
 
 class Gmove : public Move {
  public:
-  Gmove(const Side& to, const Side& from, Group& group)
-      : group_(group), element_bytes_(to.section().element_bytes), staged_(is_staged(to, from)) {
+  Gmove(const Side& to, const Side& from, Group& group, bool on_device)
+      : group_(group),
+        element_bytes_(to.section().element_bytes),
+        staged_(is_staged(to, from)),
+        on_device_(on_device) {
     std::int64_t most = 1;
     for (const int rank : group.ranks) most = std::max(most, elements(to.owned_by(rank)));
     if (staged_ && from.section().array)
@@ -51,6 +54,18 @@ class Gmove : public Move {
     copy_all(copies.to_stage, stage, from);
     if (chain_) chain_->wait();
     copy_all(copies.from_stage, to, stage);
+  }
+
+  void run_in(std::int64_t queue, const Copies& copies, void* to, const void* from) override {
+    Device& device = Runtime::get().device();
+    void* const stage = stage_ ? stage_->on_device().data() : nullptr;
+    if (chain_) chain_->run(device.stream(queue));
+    std::vector<BoxCopy> first, then;
+    for (const Copied& one : copies.to_stage) first.push_back({stage, from, &one});
+    for (const Copied& one : copies.own) then.push_back({to, from, &one});
+    for (const Copied& one : copies.from_stage) then.push_back({to, stage, &one});
+    device.copy_boxes(first, element_bytes_, queue);
+    device.copy_boxes(then, element_bytes_, queue);
   }
 
  private:
@@ -153,12 +168,13 @@ class Gmove : public Move {
       refuse(
           "gmove: an array is memory that no directive has made, which other ranks cannot reach: align it "
           "where it is declared");
-    return storage->group == &group_ ? storage->window : group_.world->view(storage->window);
+    const raw::Window& window = on_device_ ? storage->on_device() : storage->window;
+    return storage->group == &group_ ? window : group_.world->view(window);
   }
 
   Group& group_;
   std::size_t element_bytes_;
-  bool staged_;
+  bool staged_, on_device_;
   std::vector<Share> mine_;  // what this rank gets
   Storage* stage_ = nullptr;
   std::optional<Chain> chain_;
@@ -174,11 +190,11 @@ std::string key_of(const Side& to, const Side& from) {
 
 }  // namespace
 
-Move& move_between(const Side& to, const Side& from) {
+Move& move_between(const Side& to, const Side& from, bool on_device) {
   Runtime& runtime = Runtime::get();
   runtime.meet(runtime.executing_ranks());
-  auto& slot = runtime.moves[key_of(to, from)];
-  if (!slot) slot = std::make_shared<Gmove>(to, from, runtime.executing());
+  auto& slot = runtime.moves[key_of(to, from) + (on_device ? " on devices" : "")];
+  if (!slot) slot = std::make_shared<Gmove>(to, from, runtime.executing(), on_device);
   return *std::static_pointer_cast<Gmove>(slot);
 }
 

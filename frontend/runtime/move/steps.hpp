@@ -47,6 +47,12 @@ Steps dense(const Box& part, const Box& whole);
 void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
           std::size_t element_bytes);
 
+// Elements that a rank copies itself.
+struct Copied {
+  Box box;
+  Steps to, from;
+};
+
 // The layouts of a box on both sides of a put; several where it has more loops than a layout.
 struct Piece {
   std::int64_t to, from;  // the first element

@@ -268,20 +268,26 @@ void xacc_present(const xacc_item* items, int count, xacc_site* site);
 /// An array as a kernel sees it: its element 0, 0, ... on the device, and how many elements its rows have.
 typedef struct xacc_rows {
   void* data;
-  int64_t pitch[XACC_DIMS - 1];
+  int32_t pitch[XACC_DIMS - 1];
 } xacc_rows;
 /// End the program where the array is not on the device. `extents` are those of all dimensions but the first.
 void* xacc_device_address(const char* name, const void* host, const xacc_place* at);
-/// The same array with its memory on the device, for what stands in host_data.
+/// The same array with its memory on the device, for what stands in host_data. Both wait for what regions that the
+/// host need not wait for do there.
 xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
                        const xacc_place* at);
 
-/// A variable of the host's that a region's reduction adds to; NULL where it is on the device.
+/// A variable of the host's that a region's reduction adds to; NULL where it is on the device. With `over` it is
+/// then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
+/// `type` is a xacc_type.
 typedef struct xacc_result {
   void* host;
   size_t bytes;
+  const xacc_on* over;
+  int type, operation;
+  xacc_site* site;
 } xacc_result;
 /// A compute region as a kernel. `trips` says how often its loops go round that threads share out, the innermost
 /// first: 1 for those that there are not, and -1 where it is not known beforehand.
