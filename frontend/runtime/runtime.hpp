@@ -120,9 +120,6 @@ void guarded(const xacc_place* at, const Body& body) {
   }
 }
 
-// Of a xacc_type. Throws Error where that is no number.
-DataType data_type(int type);
-
 [[noreturn]] void refuse(const std::string& message);
 
 // The ranks that `on` means; empty dimensions make none.
