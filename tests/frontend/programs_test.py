@@ -231,10 +231,15 @@ int main(void) {
   for (int i = 0; i < 12; i++) a[i] = i, b[i] = -i;
   for (int round = 0; round < 3; round++) {
     int other[12], value = xmp_node_num(), from = round % n;
-    get(whole, a, round, 12 - round);
-    for (int i = 0; i < 12 - round; i++) EXPECT(whole[i] == i + round);
-    get(other, b, 1, 3);
-    EXPECT(other[0] == -1 && other[2] == -3);
+    get(whole, a, round, 9);  // from elsewhere
+    for (int i = 0; i < 9; i++) EXPECT(whole[i] == i + round);
+    get(other, b, round, 9);  // of another array, to another
+    for (int i = 0; i < 9; i++) EXPECT(other[i] == -i - round);
+    get(other, b, round, 10);  // more
+    EXPECT(other[9] == -9 - round);
+#pragma xmp gmove
+    whole[0:3] = a[2 * round:3];
+    for (int i = 0; i < 3; i++) EXPECT(whole[i] == 2 * round + i);
     EXPECT(sum(round) == n);
 #pragma xmp task on p[0]
     EXPECT(sum(round) == 1);
