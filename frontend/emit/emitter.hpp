@@ -6,7 +6,7 @@
 #include <string>
 
 #include "emit/edits.hpp"
-#include "emit/kernel.hpp"
+#include "emit/kernel/kernel.hpp"
 #include "emit/translate.hpp"
 
 namespace tca::xacc {
@@ -162,7 +162,7 @@ class Emitter {
   std::string private_scalars(const Statement& statement, const AccDirective& acc) const;
   bool is_innermost(const Statement& loop, int levels) const;
 
-  // kernel.cpp: compute regions for GPUs.
+  // kernel/region.cpp: compute regions for GPUs.
   struct Region {
     const AccDirective* acc = nullptr;
     const Directive* directive = nullptr;
@@ -179,14 +179,14 @@ class Emitter {
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
   void region(const Statement& statement, const std::vector<int>& pragmas, const Statement* behind);
-  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
-                        const Directive& directive, const Scope& scope);
-  void reduce_behind(Region& region, const Statement* behind);
   void kernels_of_block(const Statement& block, const Region& region);
+  void make_kernel(const Statement& s, Region& region, bool shared);
+  std::string waits_of(const AccDirective& acc, const Directive& directive) const;
+
+  // kernel/loops.cpp: which loops threads share out, and what becomes of them.
   std::vector<const Statement*> shared_loops(const Statement& s,
                                              std::vector<const AccDirective*>& said) const;
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
-  void make_kernel(const Statement& s, Region& region, bool shared);
   struct SharedLoop {
     Header header;
     const Clip* clip;    // where blocks of it are the rank's
@@ -198,9 +198,15 @@ class Emitter {
   void clip_region(const Statement& s, const Region& region, Place place);
   std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
   bool is_index(const Statement& region, const Symbol& symbol) const;
-  std::string waits_of(const AccDirective& acc, const Directive& directive) const;
 
-  // kernel_values.cpp: what kernels see of variables.
+  // kernel/reductions.cpp
+  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
+                        const Directive& directive, const Scope& scope);
+  void reduce_behind(Region& region, const Statement* behind);
+  void capture_reduction(Kernel& k, const Symbol& symbol, const std::string& plain,
+                         const std::string& operation, const std::string& rows, const Region& region);
+
+  // kernel/values.cpp: what kernels see of variables.
   void capture(Kernel& k, const Statement& s, const Region& region);
   void capture(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   void capture_scalar(Kernel& k, const Symbol& symbol, const Region& region);
@@ -212,7 +218,7 @@ class Emitter {
   std::vector<std::string> row_extents(const Symbol& symbol) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
 
-  // kernel_warp.cpp: a warp for each iteration of a loop that has loops for vectors.
+  // kernel/warp.cpp: a warp for each iteration of a loop that has loops for vectors.
   const AccDirective* vector_loop(const Statement& s) const;
   const Symbol* changed_by(const Statement& s) const;
   bool changes_own(const Statement& assignment, const Statement& region, const Region& r) const;
@@ -220,12 +226,12 @@ class Emitter {
   void store_once(const Statement& loop, const Statement& region, const Region& r);
   void reduce_over_warp(const Statement& loop, const Region& r);
 
-  // kernel_atomic.cpp
+  // kernel/atomic.cpp
   std::string atomic_update(Range tokens, bool after, Place place) const;
   void require_unslotted(const Statement& s, const Directive& directive) const;
   void atomic(const Statement& s, const AccDirective& acc, const Directive& directive);
 
-  // kernel_text.cpp
+  // kernel/text.cpp
   std::string kernel_text(Kernel& k);
   std::string launch_text(const Kernel& k);
   Translated finish_kernels();

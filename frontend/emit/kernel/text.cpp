@@ -1,6 +1,6 @@
 // The text of kernels, and what the host does in their place.
 #include "emit/emitter.hpp"
-#include "emit/kernel.hpp"
+#include "emit/kernel/kernel.hpp"
 
 namespace tca::xacc {
 namespace {

@@ -33,6 +33,8 @@ struct Kernel {
   std::string condition = {}, hoisted = {};  // of `if`: otherwise the host does it, with these pointers
 };
 
+// What a pragma says, if it is one of OpenACC's.
+const AccDirective* acc_of(const std::optional<Directive>& directive);
 // The operation of a reduction clause that names a variable; empty where there is none.
 std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name);
 bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause, std::string_view name);
