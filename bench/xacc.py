@@ -3,6 +3,7 @@
 
     bench/xacc.py [--ranks 2] [--rounds 15] [--threads 1] [--build build/release] [--json FILE]
     bench/xacc.py --ranks 8 --only halves               beside itself over MPI alone; wants a core for each rank
+    bench/xacc.py --acc cuda --start graph --only "cg S"   on GPUs, beside an application whose steps a graph starts
 
 A round runs the application and the program one after the other, in turns the one or the other first, so that what else a
 machine does comes to both. A time is the median over a run's iterations or steps, a ratio that of a round; what is printed is
@@ -67,7 +68,8 @@ class Bench:
     def application(self, words):
         record = self.folder / "record.json"
         record.unlink(missing_ok=True)
-        self.run(self.tca, *words, "--ranks", str(self.options.ranks), "--json", str(record))
+        gpus = ["--fabric", "cuda", "--start", self.options.start] if self.options.acc == "cuda" else []
+        self.run(self.tca, *words, *gpus, "--ranks", str(self.options.ranks), "--json", str(record))
         return json.loads(record.read_text().splitlines()[0])
 
     def program(self, file, arguments, *where):
@@ -78,7 +80,7 @@ class Bench:
         source, flags, _, _ = CASES[name]
         file = self.folder / name.replace(" ", "_")
         threads = ["--no-openmp"] if self.options.threads == 1 else []
-        self.run(self.xmpcc, "-O3", "-fno-math-errno", *threads, *flags, *more, str(SOURCE / "examples/xacc" / source), "-o", str(file), "-lm")
+        self.run(self.xmpcc, "--acc", self.options.acc, "-O3", "-fno-math-errno", *threads, *flags, *more, str(SOURCE / "examples/xacc" / source), "-o", str(file), "-lm")
         return file
 
     def halves(self):
@@ -117,7 +119,7 @@ class Bench:
         if not self.options.json:
             return
         kept = {key: record[key] for key in ("fabric", "ranks", "n", "layout", "hardware", "versions", "commit")}
-        line = {"bench": "xacc", "program": name, "peer": peer, **kept, "start": "host", "rounds": len(ratios), "median_us": statistics.median(ours),
+        line = {"bench": "xacc", "program": name, "peer": peer, **kept, "start": self.options.start, "rounds": len(ratios), "median_us": statistics.median(ours),
                 "peer_us": statistics.median(theirs), "ratio": round(middle, 4), "ratio_low": round(low, 4), "ratio_high": round(high, 4),
                 "ratio_of_fastest": round(best, 4), "command": " ".join(["bench/xacc.py", *sys.argv[1:]]), "date": datetime.date.today().isoformat()}  # fmt: skip
         with open(self.options.json, "a") as file:
@@ -155,6 +157,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--acc", choices=["cpu", "cuda"], default="cpu", help="where compute regions and applications run")
+    parser.add_argument("--start", choices=["host", "graph", "kernel"], default="host", help="what starts an application's steps on GPUs")
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--only", choices=[*CASES, "halves", "translation", "reflect", "lines"], action="append")
     parser.add_argument("--json")
