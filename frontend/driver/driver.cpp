@@ -28,7 +28,7 @@ constexpr const char* help =
     "  -fcheck         Ends the program at a wrong index, a stale ghost and a missing update, and says "
     "whose\n"
     "  --explain       Has the program print the puts of every reflect when it first runs\n"
-    "  --no-openmp     Leaves the lines for OpenMP away\n"
+    "  --no-openmp     Has each rank be one thread; SIMD stays\n"
     "  --cc COMPILER   The C compiler; CC in the environment, or cc\n"
     "  --nvcc COMPILER CUDA's; NVCC in the environment, nvcc, or /usr/local/cuda/bin/nvcc. -arch= and "
     "-gencode=\n"
@@ -135,7 +135,7 @@ class Driver {
     const std::string host = kernels ? scratch(".o") : object;
     std::vector<std::string> command{options_.compiler};
     command.insert(command.end(), options_.compile.begin(), options_.compile.end());
-    if (options_.openmp) command.emplace_back("-fopenmp");
+    command.emplace_back(options_.openmp ? "-fopenmp" : "-fopenmp-simd");
     command.insert(command.end(),
                    {stage == Options::Stage::assembly ? "-S" : "-c", "-x", "cpp-output", "-", "-o", host});
     if (run_command(command, text, nullptr) != 0) return false;

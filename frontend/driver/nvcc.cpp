@@ -44,15 +44,17 @@ bool has_gpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 std::vector<std::string> nvcc_command(const Options& options, const Home& home, const std::string& source,
                                       const std::string& object) {
-  std::vector<std::string> command{find_nvcc(options), "-std=c++17", "--expt-relaxed-constexpr",
+  std::vector<std::string> command{find_nvcc(options), "-std=c++20", "--expt-relaxed-constexpr",
                                    "-I" + home.include};
   if (home.gpus.empty())
     throw Fault{{},
                 "--acc cuda: this tca was built without CUDA, so its programs have no GPUs",
                 "build it with CUDA=ON, or use --acc cpu"};
-  for (const std::string& word : options.compile)
+  for (const std::string& word : options.compile) {
+    if (word == "-ffp-contract=off") command.emplace_back("-fmad=false");
     if (word == "-g" || (word.size() == 3 && word.starts_with("-O") && word[2] >= '0' && word[2] <= '3'))
       command.push_back(word);
+  }
   const std::vector<std::string> gpus = has_gpu() ? std::vector<std::string>{} : std::vector{home.gpus};
   const std::vector<std::string>& for_nvcc = options.for_nvcc.empty() ? gpus : options.for_nvcc;
   command.insert(command.end(), for_nvcc.begin(), for_nvcc.end());

@@ -48,20 +48,24 @@ std::string Emitter::communicate(const ReflectDirective& d, const Directive& dir
       widths.push_back("(" + width.high.text + ")");
       widths.emplace_back(width.marked ? "1" : "0");
     }
+    std::string site = place_of(directive);
+    if (d.kind == ReflectDirective::Kind::reflect) text += declare_site(directive, site);
     text += std::string(" ") + calls[static_cast<int>(d.kind)] + array.c();
     if (d.kind != ReflectDirective::Kind::start) text += ", " + (widths.empty() ? "0" : numbers(widths));
     text +=
         ", " + (d.kind == ReflectDirective::Kind::reduce ? type_of("*(" + element_type(*array.symbol) + "*)0")
                                                          : flags_of(d.acc, d.orthogonal));
     if (d.kind != ReflectDirective::Kind::init) text += ", " + async_of(d.async);
-    text += ", " + place_of(directive) + ");";
+    text += ", " + site + ");";
   }
   return text + " }";
 }
 
 std::string Emitter::communicate(const BarrierDirective& d, const Directive& directive, const Scope& scope) {
-  return "xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " + place_of(directive) +
-         ");";
+  std::string site;
+  const std::string declare = declare_site(directive, site);
+  return "{" + declare + " xacc_barrier(" + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " +
+         site + "); }";
 }
 
 // A variable, an array or a section of one that every rank has by itself.
@@ -112,17 +116,18 @@ std::string Emitter::communicate(const BcastDirective& d, const Directive& direc
     const Symbol* symbol = scope.find(name.text);
     if (!symbol) throw Fault{name.place, "`" + name.text + "` is not declared here"};
     const std::string from = d.from ? "(const xacc_on[]){" + on(*d.from, scope, directive) + "}" : "0";
-    const std::string tail = ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", " +
-                             place_of(directive) + ");";
+    const std::string among = ", " + from + ", " + on(d.on, scope, directive) + ", " + flags_of(d.acc) + ", ";
     if (!variable.subscripts.empty()) {
-      text += " xacc_bcast_section(" + local_section(variable, scope) + tail;
+      text += " xacc_bcast_section(" + local_section(variable, scope) + among + place_of(directive) + ");";
       continue;
     }
+    std::string site;
+    text += declare_site(directive, site);
     const Memory memory = memory_of(*symbol, name.place);
     const std::string what = symbol->array
                                  ? symbol->array->c() + ".base, xacc_bytes(&" + symbol->array->c() + ")"
                                  : memory.address + ", " + memory.bytes;
-    text += " xacc_bcast(" + what + tail;
+    text += " xacc_bcast(" + what + among + site + ");";
   }
   return text + " }";
 }

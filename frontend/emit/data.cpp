@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "emit/emitter.hpp"
@@ -89,6 +90,21 @@ std::string Emitter::data_open(const AccDirective& acc, const Directive& directi
   return "{" + on_device(acc, directive) + " xacc_data " + name +
          " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter(" + items + ", " +
          count_of(acc, count) + ", " + queue_of(acc) + ", " + place_of(directive) + ");";
+}
+
+// Opens a block for a compute region. Where all clauses only say that something is there, it has nothing to
+// leave with.
+std::string Emitter::region_open(const AccDirective& acc, const Directive& directive, const Scope& scope) {
+  const bool brings = std::any_of(acc.clauses.begin(), acc.clauses.end(), [](const AccClause& clause) {
+    return clause_of(clause.name.text) && clause.name.text != "present";
+  });
+  if (brings || acc.find("if")) return data_open(acc, directive, scope);
+  int count = 0;
+  const std::string items = data_items(acc, scope, &count);
+  std::string text = "{" + on_device(acc, directive), site;
+  if (count == 0) return text;
+  text += declare_site(directive, site);
+  return text + " xacc_present(" + items + ", " + std::to_string(count) + ", " + site + ");";
 }
 
 // Within host_data, names stand for memory of the device.

@@ -1,5 +1,7 @@
 #include "emit/emitter.hpp"
 
+#include <utility>
+
 namespace tca::xacc {
 
 std::string numbers(const std::vector<std::string>& values) {
@@ -33,9 +35,23 @@ std::string Emitter::name_of(const Symbol& symbol) {
   return symbol.coarray ? "(*xacc_coarray_" + name + "_)" : name;
 }
 
+namespace {
+
+std::string place_values(const Directive& directive) {
+  return "{" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) + ", " +
+         quoted(directive.name) + "}";
+}
+
+}  // namespace
+
 std::string Emitter::place_of(const Directive& directive) const {
-  return "&(const xacc_place){" + quoted(directive.place.file) + ", " + std::to_string(directive.place.line) +
-         ", " + quoted(directive.name) + "}";
+  return "&(const xacc_place)" + place_values(directive);
+}
+
+std::string Emitter::declare_site(const Directive& directive, std::string& site) {
+  const std::string name = unique("site");
+  site = "&" + name;
+  return " static xacc_site " + name + " = {" + place_values(directive) + ", 0};";
 }
 
 void Emitter::replace_pragma(int pragma, std::string what) {
@@ -115,16 +131,24 @@ void Emitter::function(const Function& function) {
     edits_.replace(token(type.first).begin, token(type.first).end, "int");
   if (function.symbol->name == "main") edits_.insert(token(function.body->tokens.first).end, start());
   const std::set<std::string> resident = resident_;  // for the whole file
-  for (const auto& child : function.body->children) statement(*child);
+  walk(function.body->children);
   resident_ = resident;
 }
 
 void Emitter::statement(const Statement& s) {
+  const Statement* const behind = std::exchange(behind_, nullptr);
   if (s.kind == Statement::Kind::directive) return guarded([&] { standalone(s); });
   if (s.declaration) guarded([&] { replace_declaration(*s.declaration, false); });
-  if (!s.constructs.empty()) return constructs(s);
+  if (!s.constructs.empty()) return constructs(s, behind);
   if (assigns_section(s)) return guarded([&] { sections_alone(s); });
-  for (const auto& child : s.children) statement(*child);
+  walk(s.children);
+}
+
+void Emitter::walk(const std::vector<std::unique_ptr<Statement>>& statements) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    behind_ = i + 1 < statements.size() ? statements[i + 1].get() : nullptr;
+    statement(*statements[i]);
+  }
 }
 
 void Emitter::sections_alone(const Statement& s) {
@@ -140,6 +164,7 @@ void Emitter::sections_alone(const Statement& s) {
 
 void Emitter::standalone(const Statement& s) {
   const Directive& directive = *program_.directives[static_cast<std::size_t>(s.directive)];
+  if (done_.contains(s.directive)) return replace_pragma(s.directive, ";");
   if (const auto* acc = std::get_if<AccDirective>(&directive.body))
     replace_pragma(s.directive, acc_standalone(*acc, directive, *s.scope));
   else if (!declare(s.directive, *s.scope))
@@ -148,7 +173,7 @@ void Emitter::standalone(const Statement& s) {
 
 // Everything that is said about one statement. Loops of XcalableMP and of OpenACC come together at the last
 // line, so that their order does not matter.
-void Emitter::constructs(const Statement& s) {
+void Emitter::constructs(const Statement& s, const Statement* behind) {
   std::vector<int> loop_pragmas;
   std::set<std::string> resident = resident_, pointers = device_pointers_;
   const int task_depth = task_depth_;
@@ -191,10 +216,11 @@ void Emitter::constructs(const Statement& s) {
       }
     });
   }
+  if (loop_pragmas.size() < s.constructs.size()) behind = nullptr;  // of a task or a data region
   if (!loop_pragmas.empty())
-    guarded([&] { becomes_kernel(loop_pragmas) ? region(s, loop_pragmas) : loops(s, loop_pragmas); });
+    guarded([&] { becomes_kernel(loop_pragmas) ? region(s, loop_pragmas, behind) : loops(s, loop_pragmas); });
   else if (!replaced)
-    for (const auto& child : s.children) statement(*child);
+    walk(s.children);
   edits_.insert(token(s.tokens.last - 1).end, closing);
   resident_ = std::move(resident);
   device_pointers_ = std::move(pointers);

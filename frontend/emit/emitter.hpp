@@ -6,7 +6,7 @@
 #include <string>
 
 #include "emit/edits.hpp"
-#include "emit/kernel.hpp"
+#include "emit/kernel/kernel.hpp"
 #include "emit/translate.hpp"
 
 namespace tca::xacc {
@@ -30,7 +30,8 @@ class Emitter {
   // emitter.cpp: the walk.
   void function(const Function& function);
   void statement(const Statement& statement);
-  void constructs(const Statement& statement);
+  void walk(const std::vector<std::unique_ptr<Statement>>& statements);
+  void constructs(const Statement& statement, const Statement* behind);
   void standalone(const Statement& statement);
   std::string start() const;
   void sections_alone(const Statement& statement);
@@ -46,7 +47,7 @@ class Emitter {
     }
   }
 
-  // declare.cpp: nodes, templates and arrays.
+  // declare.cpp: nodes and templates.
   struct Declared {
     std::string variable;   // what is declared
     std::string statement;  // what makes it; of a file's directives at the program's start
@@ -58,6 +59,8 @@ class Emitter {
   Declared declare(const DistributeDirective& d, const Scope& scope, const Directive& directive) const;
   std::string distribution(const Template& t, const std::vector<Format>& formats,
                            const Directive& directive) const;
+
+  // declare_arrays.cpp
   Declared declare_arrays(int pragma, const Directive& directive) const;
   std::string make_array(const Array& array, const Directive& directive) const;
   void declare_members(const Symbol& variable, const Declaration& declaration, bool file);
@@ -126,6 +129,7 @@ class Emitter {
     std::string_view relation;
     std::string step = "1";
     bool down = false;
+    std::string least = {};  // of its variable; none where that has a sign
   };
   struct Clip {
     std::string begin, end;                          // what this rank has, in the loop variable's own numbers
@@ -133,9 +137,12 @@ class Emitter {
     std::string next = {};                           // of a cyclic distribution: `xacc_next(&SPLIT, OFFSET`
     std::string inside_begin = {}, inside_end = {};  // what a margin leaves out
   };
+  struct Region;
   void loops(const Statement& statement, const std::vector<int>& pragmas);
   std::string clips(const LoopDirective& d, const Scope& scope, std::map<std::string, Clip>& found);
-  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive);
+  static Ref nodes_along(const LoopDirective& d);
+  std::string loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive,
+                              const Region* region = nullptr);
   std::string widened(const LoopDirective& d, std::size_t dim, Clip& clip);
   void leave_inside_out(const std::map<std::string, Clip>& clips,
                         const std::map<std::string, const Statement*>& loops);
@@ -143,6 +150,7 @@ class Emitter {
                   std::map<std::string, const Statement*>& seen);
   void clip_loop(const Statement& loop, const Header& header, const Clip& clip);
   Header header_of(const Statement& loop, Place place) const;
+  std::string least_of(std::size_t variable) const;
   std::string hoist(Range tokens);
 
   // local_indices.cpp
@@ -154,7 +162,7 @@ class Emitter {
   std::string private_scalars(const Statement& statement, const AccDirective& acc) const;
   bool is_innermost(const Statement& loop, int levels) const;
 
-  // kernel.cpp: compute regions for GPUs.
+  // kernel/region.cpp: compute regions for GPUs.
   struct Region {
     const AccDirective* acc = nullptr;
     const Directive* directive = nullptr;
@@ -163,37 +171,67 @@ class Emitter {
         {};                            // what is said of the loops, the region's directive included
     std::set<std::string> named = {};  // in its clauses
     std::string open = {};             // declares what this rank has, where the directives do not
+    // How the region itself reduces a variable among ranks, and what a xacc_result says of it.
+    struct Over {
+      std::string operation, result;
+    };
+    std::map<std::string, Over> over = {};
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
-  void region(const Statement& statement, const std::vector<int>& pragmas);
+  void region(const Statement& statement, const std::vector<int>& pragmas, const Statement* behind);
   void kernels_of_block(const Statement& block, const Region& region);
+  void make_kernel(const Statement& s, Region& region, bool shared);
+  std::string waits_of(const AccDirective& acc, const Directive& directive) const;
+
+  // kernel/loops.cpp: which loops threads share out, and what becomes of them.
   std::vector<const Statement*> shared_loops(const Statement& s,
                                              std::vector<const AccDirective*>& said) const;
   bool is_cyclic(const LoopDirective& d, const Scope& scope) const;
-  void make_kernel(const Statement& s, Region& region, bool shared);
+  struct SharedLoop {
+    Header header;
+    const Clip* clip;    // where blocks of it are the rank's
+    std::string behind;  // its first value
+  };
+  SharedLoop share_loop(const Statement& loop, std::size_t axis, const Region& r);
   void share_out(const Statement& s, const std::vector<const Statement*>& loops, const Region& region,
                  Kernel& k);
   void clip_region(const Statement& s, const Region& region, Place place);
   std::string trips_of(const Statement& region, const Header& h, const Clip* clip) const;
   bool is_index(const Statement& region, const Symbol& symbol) const;
-  std::string waits_of(const AccDirective& acc, const Directive& directive) const;
 
-  // kernel_values.cpp: what kernels see of variables.
+  // kernel/reductions.cpp
+  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
+                        const Directive& directive, const Scope& scope);
+  void reduce_behind(Region& region, const Statement* behind);
+  void capture_reduction(Kernel& k, const Symbol& symbol, const std::string& plain,
+                         const std::string& operation, const std::string& rows, const Region& region);
+
+  // kernel/values.cpp: what kernels see of variables.
   void capture(Kernel& k, const Statement& s, const Region& region);
   void capture(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   void capture_scalar(Kernel& k, const Symbol& symbol, const Region& region);
   void capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& region);
+  std::string coarray_parameter(const Symbol& symbol, const std::string& element, Place place) const;
   void bring(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   static void add_value(Kernel& k, const std::string& parameter, const std::string& value);
-  std::vector<std::string> row_extents(const Symbol& symbol, bool constant) const;
+  bool is_whole(const Array& array, std::size_t dim) const;
+  std::vector<std::string> row_extents(const Symbol& symbol) const;
   bool is_pointer_to_rows(const Symbol& symbol) const;
 
-  // kernel_atomic.cpp
+  // kernel/warp.cpp: a warp for each iteration of a loop that has loops for vectors.
+  const AccDirective* vector_loop(const Statement& s) const;
+  const Symbol* changed_by(const Statement& s) const;
+  bool changes_own(const Statement& assignment, const Statement& region, const Region& r) const;
+  std::vector<const Statement*> vector_loops(const Statement& loop, const Region& r) const;
+  void store_once(const Statement& loop, const Statement& region, const Region& r);
+  void reduce_over_warp(const Statement& loop, const Region& r);
+
+  // kernel/atomic.cpp
   std::string atomic_update(Range tokens, bool after, Place place) const;
   void require_unslotted(const Statement& s, const Directive& directive) const;
   void atomic(const Statement& s, const AccDirective& acc, const Directive& directive);
 
-  // kernel_text.cpp
+  // kernel/text.cpp
   std::string kernel_text(Kernel& k);
   std::string launch_text(const Kernel& k);
   Translated finish_kernels();
@@ -203,6 +241,7 @@ class Emitter {
                         const std::string& kind) const;
   std::string data_items(const AccDirective& acc, const Scope& scope, int* count);
   std::string data_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
+  std::string region_open(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string declare_data(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string use_device(const AccDirective& acc, const Directive& directive, const Scope& scope);
   std::string wait_for_queues(const AccDirective& acc, const Directive& directive) const;
@@ -254,6 +293,8 @@ class Emitter {
   std::string text_of(Range tokens) const;
   static std::string name_of(const Symbol& symbol);
   std::string place_of(const Directive& directive) const;
+  // Declares what a directive keeps from one time to the next; `site` becomes its address.
+  std::string declare_site(const Directive& directive, std::string& site);
   void replace_pragma(int pragma, std::string what);
   std::string unique(const std::string& stem) { return "xacc_" + stem + std::to_string(next_++); }
   void warn(Fault fault) { warnings_.push_back(std::move(fault)); }
@@ -268,6 +309,8 @@ class Emitter {
   Edits launches_;  // of the host's text alone
   std::deque<Kernel> kernels_;
   KernelSurroundings surroundings_;
+  const Statement* behind_ = nullptr;  // what stands behind the next statement
+  std::set<int> done_;                 // directives that regions in front of them do
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;                     // what a program does before its main
@@ -295,5 +338,7 @@ std::string flags_of(bool acc, bool orthogonal = false);
 std::string queue_of(const AccDirective& acc);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
+// The xacc_operation of a reduction.
+std::string operation_of(const ReductionClause& clause);
 
 }  // namespace tca::xacc

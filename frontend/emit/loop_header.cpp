@@ -3,6 +3,22 @@
 
 namespace tca::xacc {
 
+// The least value that a loop's variable has: 0 where it is unsigned, and nothing where it is signed. Whether a type that
+// the program names is the one or the other, the compiler says.
+std::string Emitter::least_of(std::size_t variable) const {
+  static const std::set<std::string> known{"short",   "int",      "long",      "char",   "signed",
+                                           "const",   "register", "static",    "int8_t", "int16_t",
+                                           "int32_t", "int64_t",  "ptrdiff_t", "ssize_t"};
+  const Symbol* symbol = program_.uses[variable];
+  if (!symbol || symbol->specifiers.empty()) return "";
+  bool is_known = true;
+  for (std::size_t i = symbol->specifiers.first; i < symbol->specifiers.last; ++i) {
+    if (token(i).is("unsigned") || token(i).is("size_t")) return "0";
+    is_known = is_known && known.contains(std::string(token(i).text));
+  }
+  return is_known ? "" : "xacc_least((" + element_type(*symbol) + ")-1 > 1)";
+}
+
 void Emitter::clip_loops(const Statement& s, const std::map<std::string, Clip>& clips,
                          std::map<std::string, const Statement*>& seen) {
   if (s.kind == Statement::Kind::loop) {
@@ -33,6 +49,12 @@ Emitter::Header Emitter::header_of(const Statement& loop, Place place) const {
   h.relation = token(condition + 1).text;
   h.to = {condition + 2, loop.second_semicolon};
   h.down = h.relation == ">" || h.relation == ">=";
+  h.least = least_of(condition);
+  if (h.relation == ">=" && h.least == "0" && text_of(h.to) == "0")
+    throw Fault{place,
+                "`" + std::string(h.variable) + "` is unsigned and never below 0, so this loop does not end",
+                "write it as for (" + std::string(h.variable) + " = COUNT; " + std::string(h.variable) +
+                    " > 0; " + std::string(h.variable) + "--), or give it a type with a sign"};
   if (token(condition).text != h.variable || h.to.empty() ||
       (!h.down && h.relation != "<" && h.relation != "<="))
     throw fault;
@@ -74,12 +96,21 @@ void Emitter::clip_loop(const Statement& loop, const Header& h, const Clip& clip
                    variable + " = " + clip.next + ", " + variable + " + " + h.step + ", " + h.step + ")");
     return;
   }
-  const bool inclusive = h.relation == "<=" || h.relation == ">=";
+  // What this rank has may lie below all that an unsigned variable is, where the loop is to end at once.
+  const bool bounded = !h.least.empty();
+  const std::string open = bounded ? "xacc_max(" : "", close = bounded ? ", " + h.least + ")" : "";
+  bool inclusive = h.relation == "<=" || h.relation == ">=";
   if (!h.down) {
+    const bool widened = bounded && inclusive;
+    const std::size_t relation = loop.first_semicolon + 2;
+    if (widened) edits_.replace(token(relation).begin, token(relation).end, "<");
+    inclusive = inclusive && !widened;
     wrap(h.from, "xacc_first((", ")" + clip.low + ", " + clip.begin + ", " + h.step + ")");
-    wrap(h.to, "xacc_min((", ")" + clip.high + ", " + clip.end + (inclusive ? " - 1)" : ")"));
+    wrap(h.to, open + "xacc_min((",
+         ")" + std::string(widened ? " + (int64_t)1" : "") + clip.high + ", " + clip.end +
+             (inclusive ? " - 1)" : ")") + close);
   } else {
-    wrap(h.from, "xacc_first_down((", ")" + clip.high + ", " + clip.end + ", " + h.step + ")");
+    wrap(h.from, open + "xacc_first_down((", ")" + clip.high + ", " + clip.end + ", " + h.step + ")" + close);
     wrap(h.to, "xacc_max((", ")" + clip.low + ", " + clip.begin + (inclusive ? ")" : " - 1)"));
   }
 }

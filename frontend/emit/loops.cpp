@@ -43,7 +43,7 @@ void Emitter::loops(const Statement& s, const std::vector<int>& pragmas) {
                     "move the directive in front of the region's"};
     } else if (const auto* acc = std::get_if<AccDirective>(&directive.body)) {
       const bool region = acc->name != "loop";
-      open += region ? " " + data_open(*acc, directive, *s.scope) : "";
+      open += region ? " " + region_open(*acc, directive, *s.scope) : "";
       closing = (region ? " }" : "") + closing;
       compute = compute || region;
       const bool with_loop = acc->name.find("loop") != acc->name.npos;
@@ -168,15 +168,23 @@ void Emitter::leave_inside_out(const std::map<std::string, Clip>& clips,
 }
 
 // Loops over part of a template's dimensions reduce among the nodes along these.
-std::string Emitter::loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive) {
+Ref Emitter::nodes_along(const LoopDirective& d) {
   Ref whole = d.on;
   for (Subscript& s : whole.subscripts)
     if (s.kind == Subscript::Kind::index)
       s = {listed(d.indices, split_index(s.base.text).first) ? Subscript::Kind::range
                                                              : Subscript::Kind::star};
+  return whole;
+}
+
+// All but what a region does itself.
+std::string Emitter::loop_reductions(const LoopDirective& d, const Scope& scope, const Directive& directive,
+                                     const Region* region) {
   std::string text;
-  for (const ReductionClause& clause : d.reductions)
-    text += " " + reduce(clause, on(whole, scope, directive), d.acc, directive, scope);
+  for (const ReductionClause& clause : d.reductions) {
+    if (region && region->over.contains(clause.variables[0].text)) continue;
+    text += " " + reduce(clause, on(nodes_along(d), scope, directive), d.acc, directive, scope);
+  }
   return text;
 }
 

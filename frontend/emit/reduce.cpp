@@ -14,8 +14,6 @@ std::string type_of(const std::string& value) {
          "double _Complex: XACC_COMPLEX_DOUBLE, default: XACC_OTHER)";
 }
 
-namespace {
-
 std::string operation_of(const ReductionClause& clause) {
   static const std::map<std::string, std::string> names{
       {"+", "XACC_SUM"},        {"-", "XACC_SUM"},      {"*", "XACC_PRODUCT"},    {"max", "XACC_MAX"},
@@ -24,6 +22,8 @@ std::string operation_of(const ReductionClause& clause) {
       {"firstmin", "XACC_MIN"}, {"lastmin", "XACC_MIN"}};
   return names.at(clause.operation);
 }
+
+namespace {
 
 // Of several nodes that have the greatest or the least value, the one that counts.
 std::string choice_of(const ReductionClause& clause) {
@@ -49,15 +49,16 @@ std::string Emitter::reduce(const ReductionClause& clause, const std::string& on
       text += reduce_with_places(clause, v, *symbol, on, directive, scope);
       continue;
     }
-    const std::string tail =
-        ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", " + place_of(directive) + ");";
+    const std::string among = ", " + operation_of(clause) + ", " + on + ", " + flags_of(acc) + ", ";
     const Memory memory = memory_of(*symbol, name.place);
-    if (symbol->array)
+    if (symbol->array) {
       text += " xacc_reduce_array(&" + symbol->array->c() + ", " +
-              type_of("*(" + element_type(*symbol) + "*)0") + tail;
-    else
-      text += " xacc_reduce(" + memory.address + ", " + memory.bytes + " / sizeof(" + memory.element + "), " +
-              type_of(memory.element) + tail;
+              type_of("*(" + element_type(*symbol) + "*)0") + among + place_of(directive) + ");";
+      continue;
+    }
+    std::string site;
+    text += declare_site(directive, site) + " xacc_reduce(" + memory.address + ", " + memory.bytes +
+            " / sizeof(" + memory.element + "), " + type_of(memory.element) + among + site + ");";
   }
   return text + " }";
 }

@@ -33,8 +33,10 @@ void Emitter::gmove(const Statement& s, const GmoveDirective& d, const Directive
     flags += in ? " | XACC_IN" : " | XACC_OUT";
     share(*program_.uses[in ? assign + 1 : s.tokens.first], directive);
   }
+  std::string site;
+  const std::string declare = declare_site(directive, site);
   edits_.replace(token(s.tokens.first).begin, token(s.tokens.last - 1).end,
-                 "xacc_gmove(" + to + ", " + from + ", " + flags + ", " + place_of(directive) + ");");
+                 "{" + declare + " xacc_gmove(" + to + ", " + from + ", " + flags + ", " + site + "); }");
 }
 
 // Arrays that some ranks read or write while others do something else are given to them when the program begins.

@@ -82,6 +82,7 @@ void find_memory(xacc_array& a) {
   xacc_layout& layout = *a.layout;
   layout.storage = &Runtime::get().allocate(layout.element_bytes, capacity_of(layout), layout.name);
   layout.reflected.clear();
+  layout.version = xacc_layout::next_version();
   place_elements(a, layout.storage->window.data());
   if (Checks* checks = Runtime::get().checks()) checks->watch(layout);
 }

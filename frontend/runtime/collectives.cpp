@@ -1,10 +1,11 @@
-// What the nodes of a directive do together: tasks, barriers, reductions, broadcasts.
+// What the nodes of a directive do together: tasks, barriers, broadcasts.
 #include "runtime/collectives.hpp"
 
 #include <algorithm>
 
 #include "runtime/check/checks.hpp"
 #include "runtime/on_device.hpp"
+#include "runtime/site.hpp"
 
 namespace tca::xacc {
 
@@ -16,159 +17,83 @@ Group* group_of(const xacc_on& on) {
   return &runtime.group(ranks);
 }
 
-namespace {
-
-struct Type {
-  DataType type;
-  std::size_t bytes;
-};
-
-Type type_of(int type) {
-  static constexpr Type types[] = {
-      {DataType::float32, 4}, {DataType::float64, 8}, {DataType::long_double, sizeof(long double)},
-      {DataType::int8, 1},    {DataType::int16, 2},   {DataType::int32, 4},
-      {DataType::int64, 8},   {DataType::uint8, 1},   {DataType::uint16, 2},
-      {DataType::uint32, 4},  {DataType::uint64, 8}};
-  if (type >= XACC_OTHER) refuse("elements of this type have no reductions: reduce numbers");
-  return types[type];
-}
-
-template <class T>
-raw::Combiner combiner_of(int operation) {
-  const auto with = [](auto combine) {
-    return [combine](void* into, const void* left, const void* right, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i)
-        static_cast<T*>(into)[i] = combine(static_cast<const T*>(left)[i], static_cast<const T*>(right)[i]);
-    };
-  };
-  if (operation == XACC_AND) return with([](T a, T b) { return static_cast<T>(a && b); });
-  if (operation == XACC_OR) return with([](T a, T b) { return static_cast<T>(a || b); });
-  if constexpr (std::is_integral_v<T>) {
-    if (operation == XACC_BIT_AND) return with([](T a, T b) { return static_cast<T>(a & b); });
-    if (operation == XACC_BIT_OR) return with([](T a, T b) { return static_cast<T>(a | b); });
-    if (operation == XACC_BIT_XOR) return with([](T a, T b) { return static_cast<T>(a ^ b); });
-  }
-  refuse("numbers with a fraction have no bits to combine");
-}
-
-raw::Operation operation_of(int type, int operation) {
-  switch (operation) {
-    case XACC_SUM:
-      return ReduceOp::sum;
-    case XACC_PRODUCT:
-      return ReduceOp::product;
-    case XACC_MAX:
-      return ReduceOp::max;
-    case XACC_MIN:
-      return ReduceOp::min;
-    default:
-      break;
-  }
-  switch (type_of(type).type) {
-    case DataType::float32:
-      return combiner_of<float>(operation);
-    case DataType::float64:
-      return combiner_of<double>(operation);
-    case DataType::int8:
-      return combiner_of<std::int8_t>(operation);
-    case DataType::int16:
-      return combiner_of<std::int16_t>(operation);
-    case DataType::int32:
-      return combiner_of<std::int32_t>(operation);
-    case DataType::int64:
-      return combiner_of<std::int64_t>(operation);
-    case DataType::uint8:
-      return combiner_of<std::uint8_t>(operation);
-    case DataType::uint16:
-      return combiner_of<std::uint16_t>(operation);
-    case DataType::uint32:
-      return combiner_of<std::uint32_t>(operation);
-    case DataType::uint64:
-      return combiner_of<std::uint64_t>(operation);
-    default:
-      refuse("elements of this type have no such reduction");
-  }
-}
-
 raw::Collective& cached(Group& group, const std::string& key, const raw::Request& request) {
   const auto at = group.collectives.find(key);
   if (at != group.collectives.end()) return at->second;
   return group.collectives.emplace(key, raw::Collective(*group.world, request)).first->second;
 }
 
-}  // namespace
+std::string where_run(bool in_queue) { return in_queue ? " on devices" : ""; }
 
-std::size_t bytes_of(int type) { return type_of(type).bytes; }
+void run_in_queue(raw::Collective& all, void* values, std::size_t bytes, bool reads, bool writes) {
+  Device& device = Runtime::get().device();
+  device.join();
+  if (reads) device.copy_within(all.from().data(), values, bytes, XACC_SYNC);
+  all.run(device.stream(XACC_SYNC));
+  if (writes) device.copy_within(values, all.to().data(), bytes, XACC_SYNC);
+}
+
+bool has_queues(int flags) { return elsewhere(flags) && Runtime::get().device().stream(XACC_SYNC); }
 
 namespace {
 
-raw::Collective* set_up(std::int64_t count, int type, int operation, Group& group) {
-  if (group.ranks.size() == 1 || count == 0) return nullptr;
-  const Type t = type_of(type);
+raw::Collective& broadcast_of(std::int64_t bytes, int root, Group& group, bool in_queue = false) {
   const std::string name =
-      "reduction " + std::to_string(type) + "," + std::to_string(operation) + "," + std::to_string(count);
-  raw::Request request{.kind = CollectiveKind::all_reduce,
-                       .name = name,
-                       .type = t.type,
-                       .element_bytes = t.bytes,
-                       .count = count};
-  request.operation = operation_of(type, operation);
-  return &cached(group, name, request);
+      "bcast " + std::to_string(bytes) + " from " + std::to_string(root) + where_run(in_queue);
+  return cached(
+      group, name,
+      {.kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root});
 }
 
-void run(raw::Collective* sum, void* values, std::size_t bytes) {
-  if (!sum) return;
-  sum->from().write(0, {static_cast<const std::byte*>(values), bytes});
-  sum->run();
-  sum->to().read(0, {static_cast<std::byte*>(values), bytes});
+void run(raw::Collective& broadcast, void* values, std::size_t bytes, bool is_root) {
+  if (is_root) broadcast.from().write(0, {static_cast<const std::byte*>(values), bytes});
+  broadcast.run();
+  if (!is_root) broadcast.to().read(0, {static_cast<std::byte*>(values), bytes});
 }
 
-bool is_same(const xacc_nodes& a, const xacc_nodes& b) {
-  bool same = a.dims == b.dims && a.first == b.first;
-  for (int d = 0; same && d < a.dims; ++d) same = a.size[d] == b.size[d] && a.ranks[d] == b.ranks[d];
-  return same;
+struct KnownBroadcast {
+  NamedNodes on, from;
+  bool has_from = false;
+  std::int64_t bytes = 0;
+  bool is_root = false;
+  raw::Collective* broadcast = nullptr;  // null where there is nothing to do
+};
+
+KnownBroadcast& broadcast_at(xacc_site& site, std::int64_t bytes, const xacc_on* from, const xacc_on& on,
+                             bool in_queue) {
+  auto& known = kept_at<KnownBroadcast>(site);
+  if (is_plain() && known.on.are(on) && known.bytes == bytes && known.has_from == (from != nullptr) &&
+      (!from || known.from.are(*from)))
+    return known;
+  known = {NamedNodes(on), from ? NamedNodes(*from) : NamedNodes(), from != nullptr, bytes};
+  Group* group = group_of(on);
+  if (!group || group->ranks.size() == 1 || bytes == 0) return known;
+  const int root = root_of(from, *group);
+  known.is_root = group->me == root;
+  known.broadcast = &broadcast_of(bytes, root, *group, in_queue);
+  return known;
 }
 
-bool is_same(const xacc_on& a, const xacc_on& b) {
-  bool same = a.nodes == b.nodes;
-  for (int d = 0; same && a.nodes && d < a.nodes->dims; ++d)
-    same = a.base[d] == b.base[d] && a.count[d] == b.count[d] && a.step[d] == b.step[d];
-  return same;
-}
+struct KnownBarrier {
+  NamedNodes on;
+  raw::Collective* barrier = nullptr;  // null where there is nothing to wait for
+};
 
-// A program has few reductions, and executes them often.
-raw::Collective* find(std::int64_t count, int type, int operation, const xacc_on& on) {
-  Runtime& runtime = Runtime::get();
-  const auto make = [&] {
-    Group* group = group_of(on);
-    return group ? set_up(count, type, operation, *group) : nullptr;
-  };
-  if (runtime.has_coarrays() || (!on.nodes && runtime.in_task())) return make();
-  for (const KnownReduction& known : runtime.reductions)
-    if (known.count == count && known.type == type && known.operation == operation && is_same(known.on, on) &&
-        (!on.nodes || is_same(known.nodes, *on.nodes)))
-      return known.sum;
-  raw::Collective* const sum = make();
-  runtime.reductions.push_back({on, on.nodes ? *on.nodes : xacc_nodes{}, count, type, operation, sum});
-  return sum;
+raw::Collective* barrier_at(xacc_site& site, const xacc_on& on) {
+  auto& known = kept_at<KnownBarrier>(site);
+  if (is_plain() && known.on.are(on)) return known.barrier;
+  Group* group = group_of(on);
+  known = {NamedNodes(on)};
+  if (group && group->ranks.size() > 1)
+    known.barrier = &cached(*group, "barrier", {.kind = CollectiveKind::barrier, .name = "barrier"});
+  return known.barrier;
 }
 
 }  // namespace
 
-void reduce(void* values, std::int64_t count, int type, int operation, Group& group) {
-  run(set_up(count, type, operation, group), values, bytes_of(type) * static_cast<std::size_t>(count));
-}
-
 void broadcast(void* values, std::int64_t bytes, int root, Group& group) {
   if (group.ranks.size() == 1 || bytes == 0) return;
-  const std::string name = "bcast " + std::to_string(bytes) + " from " + std::to_string(root);
-  const raw::Request request{
-      .kind = CollectiveKind::broadcast, .name = name, .element_bytes = 1, .count = bytes, .root = root};
-  raw::Collective& all = cached(group, name, request);
-  const auto size = static_cast<std::size_t>(bytes);
-  if (group.me == root) all.from().write(0, {static_cast<const std::byte*>(values), size});
-  all.run();
-  if (group.me != root) all.to().read(0, {static_cast<std::byte*>(values), size});
+  run(broadcast_of(bytes, root, group), values, static_cast<std::size_t>(bytes), group.me == root);
 }
 
 int root_of(const xacc_on* from, const Group& group) {
@@ -186,8 +111,6 @@ int root_of(const xacc_on* from, const Group& group) {
 void compare_all(const xacc_place& at) {
   if (Checks* checks = Runtime::get().checks()) checks->compare_all(at);
 }
-
-DataType data_type(int type) { return type_of(type).type; }
 
 }  // namespace tca::xacc
 
@@ -208,42 +131,26 @@ void xacc_task_leave(xacc_task* task) {
   if (task->entered) Runtime::get().leave();
 }
 
-void xacc_barrier(xacc_on on, int flags, const xacc_place* at) {
-  guarded(at, [&] {
+void xacc_barrier(xacc_on on, int flags, xacc_site* site) {
+  guarded(&site->place, [&] {
     if (flags & XACC_DEVICE) Runtime::get().device().wait_all();
-    Group* group = group_of(on);
-    if (!group || group->ranks.size() == 1) return;
-    compare_all(*at);
-    cached(*group, "barrier", {.kind = tca::CollectiveKind::barrier, .name = "barrier"}).run();
+    tca::raw::Collective* const barrier = barrier_at(*site, on);
+    if (!barrier) return;
+    compare_all(site->place);
+    barrier->run();
   });
 }
 
-void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
-                 const xacc_place* at) {
-  guarded(at, [&] {
-    compare_all(*at);
-    const std::size_t bytes = bytes_of(type) * static_cast<std::size_t>(count);
-    if (Checks* checks = Runtime::get().checks()) checks->changed(values, bytes, flags & XACC_DEVICE, *at);
-    where_they_are("the variable", values, bytes, flags,
-                   [&] { run(find(count, type, operation, on), values, bytes); });
-  });
-}
-
-void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at) {
-  guarded(at, [&] {
-    Group* group = group_of(on);
-    if (!group) return;
-    const auto count = static_cast<std::int64_t>(xacc_bytes(a) / a->layout->element_bytes);
-    where_they_are(a->layout->name.c_str(), a->base, xacc_bytes(a), flags,
-                   [&] { reduce(a->base, count, type, operation, *group); });
-  });
-}
-
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
-                const xacc_place* at) {
-  guarded(at, [&] {
-    if (Group* group = group_of(on))
-      where_they_are("the variable", values, static_cast<std::size_t>(bytes), flags,
-                     [&] { broadcast(values, bytes, root_of(from, *group), *group); });
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, xacc_site* site) {
+  guarded(&site->place, [&] {
+    const bool in_queue = has_queues(flags);
+    const KnownBroadcast& known = broadcast_at(*site, bytes, from, on, in_queue);
+    if (!known.broadcast) return;
+    const auto size = static_cast<std::size_t>(bytes);
+    if (in_queue)
+      return run_in_queue(*known.broadcast, Runtime::get().present().address_of("the variable", values), size,
+                          known.is_root, !known.is_root);
+    where_they_are("the variable", values, size, flags,
+                   [&] { run(*known.broadcast, values, size, known.is_root); });
   });
 }

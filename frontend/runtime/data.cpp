@@ -1,6 +1,7 @@
 // OpenACC's data directives.
 #include "runtime/check/checks.hpp"
 #include "runtime/present.hpp"
+#include "runtime/site.hpp"
 
 using namespace tca::xacc;
 
@@ -11,11 +12,36 @@ template <class Each>
 void each(int count, std::int64_t queue, const xacc_place* at, const Each& body) {
   guarded(at, [&] {
     for (int i = 0; i < count; ++i) body(i);
-    if (queue == XACC_SYNC) Runtime::get().device().wait(queue);
+    if (queue == XACC_SYNC) Runtime::get().device().wait_for_copies();
   });
 }
 
+// That all addresses were there at a version of what is.
+struct KnownPresent {
+  std::uint64_t version = 0;
+  std::vector<const void*> addresses = {};
+
+  bool are(const xacc_item* items, int count, std::uint64_t now) const {
+    bool same = version == now && addresses.size() == static_cast<std::size_t>(count);
+    for (std::size_t i = 0; same && i < addresses.size(); ++i) same = items[i].address == addresses[i];
+    return same;
+  }
+};
+
 }  // namespace
+
+void xacc_present(const xacc_item* items, int count, xacc_site* site) {
+  guarded(&site->place, [&] {
+    auto& known = kept_at<KnownPresent>(*site);
+    Present& present = Runtime::get().present();
+    if (known.are(items, count, present.version())) return;
+    known = {present.version()};
+    for (int i = 0; i < count; ++i) {
+      present.require(items[i].name, items[i].address);
+      known.addresses.push_back(items[i].address);
+    }
+  });
+}
 
 void xacc_enter_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at) {
   each(count, queue, at, [&](int i) {

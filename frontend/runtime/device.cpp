@@ -23,12 +23,17 @@ class HostDevice : public Device {
   void copy_within(void* to, const void* from, std::size_t bytes, std::int64_t) override {
     std::memmove(to, from, bytes);
   }
+  void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes, std::int64_t) override {
+    for (const auto& [to, from, what] : boxes) copy(to, what->to, from, what->from, what->box, element_bytes);
+  }
   void wait(std::int64_t) override {}
   void wait_all() override {}
+  void wait_for_copies() override {}
   bool test(std::int64_t) override { return true; }
   void order(std::int64_t, std::int64_t) override {}
+  void join() override {}
   Stream stream(std::int64_t) override { return nullptr; }
-  void launch(const xacc_launch&, void**) override {
+  bool launch(const xacc_launch&, void**) override {
     refuse("the region was translated for GPUs: have the program start on cuda");
   }
 

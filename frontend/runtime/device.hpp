@@ -5,14 +5,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "runtime/move/steps.hpp"
 #include "tca/stream.hpp"
 #include "tca/xacc/runtime.h"
 
 namespace tca::xacc {
 
+// Elements that are copied from one place of the device's memory to another.
+struct BoxCopy {
+  void* to;
+  const void* from;
+  const Copied* what;
+};
+
 // Work of one queue is done in the order in which it was put there. Queues are numbered as in `async(n)`:
-// XACC_NOVAL is that of an `async` without a number, and behind what is put into XACC_SYNC the host waits.
+// XACC_NOVAL is that of an `async` without a number. XACC_SYNC is for what the program takes as done when its next
+// statement begins: what goes into other queues later comes behind it, and the host waits where it sees what was done.
 class Device {
  public:
   virtual ~Device() = default;
@@ -30,18 +40,27 @@ class Device {
   virtual void copy_from(void* host, const void* device, std::size_t bytes, std::int64_t queue) = 0;
   virtual void copy_within(void* to, const void* from, std::size_t bytes, std::int64_t queue) = 0;
 
+  virtual void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes,
+                          std::int64_t queue) = 0;
+
   // Throw what went wrong in the queues that they wait for.
   virtual void wait(std::int64_t queue) = 0;
   virtual void wait_all() = 0;
   virtual bool test(std::int64_t queue) = 0;
+  // Waits for what has been copied between the host and the device in XACC_SYNC. What else is there, regions and steps
+  // of chains, is not what the host sees, and goes on.
+  virtual void wait_for_copies() = 0;
   // What is put into `queue` from now on waits for what `other` has.
   virtual void order(std::int64_t queue, std::int64_t other) = 0;
+  // What is put into XACC_SYNC from now on waits for what all queues have.
+  virtual void join() = 0;
   // Null where queues are no streams: steps of chains are then run by the host.
   virtual Stream stream(std::int64_t queue) = 0;
 
-  // Runs a region's kernel behind what its queue has. Its reductions are in `values` when the queue has come to
-  // its end.
-  virtual void launch(const xacc_launch& how, void** values) = 0;
+  // Runs a region's kernel behind what its queue has. Its reductions are in the host's variables on return from
+  // XACC_SYNC, and of other queues when these have come to their end. Returns whether they are reduced among ranks as
+  // well, where the region asks for it.
+  virtual bool launch(const xacc_launch& how, void** values) = 0;
 };
 
 // The host itself: one memory or, to tell what is where, two; queues are always at their end.

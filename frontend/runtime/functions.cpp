@@ -32,7 +32,9 @@ int xmpc_this_image(void) { return xmpc_node_num(); }
 int xmp_this_image(void) { return xmp_node_num(); }
 int xmp_num_images(void) { return xmp_num_nodes(); }
 
+// What regions do is over when the program looks at the time.
 double xmp_wtime(void) {
+  if (Runtime::started()) guarded(nullptr, [] { Runtime::get().device().wait(XACC_SYNC); });
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 double xmp_wtick(void) { return 1e-9; }
@@ -77,6 +79,7 @@ void acc_free(void* memory) {
   guarded(nullptr, [&] { Runtime::get().device().release(memory); });
 }
 void* acc_deviceptr(void* host) {
+  guarded(nullptr, [] { Runtime::get().device().wait(XACC_SYNC); });
   Present& present = Runtime::get().present();
   return present.find(host) ? present.address_of("", host) : nullptr;
 }

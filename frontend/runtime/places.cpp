@@ -4,6 +4,7 @@
 
 #include "runtime/collectives.hpp"
 #include "runtime/move/section.hpp"
+#include "runtime/numbers.hpp"
 
 namespace tca::xacc {
 namespace {

@@ -79,6 +79,7 @@ void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place&
     if (copies_in(item.clause)) device_.copy_to(mapping.device, host, item.bytes, queue);
   }
   mappings_.push_back(std::move(mapping));
+  ++version_;
 }
 
 void Present::leave(const xacc_item& item, std::int64_t queue) {
@@ -89,6 +90,7 @@ void Present::leave(const xacc_item& item, std::int64_t queue) {
   if (mapping->own) device_.release(mapping->device);
   mappings_.erase(
       std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& m) { return &m == mapping; }));
+  ++version_;
 }
 
 void Present::update(const xacc_item& item, std::int64_t queue) {

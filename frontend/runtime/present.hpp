@@ -35,6 +35,8 @@ class Present {
   void* address_of(const char* name, const void* host);
   // Throws Error that lists what is there, unless it is.
   Mapping& require(const char* name, const void* host);
+  // Another one whenever something comes or goes.
+  std::uint64_t version() const { return version_; }
 
   bool is_device(const void* address) const;
 
@@ -43,6 +45,7 @@ class Present {
 
   Device& device_;
   std::deque<Mapping> mappings_;
+  std::uint64_t version_ = 1;
 };
 
 }  // namespace tca::xacc

@@ -7,34 +7,54 @@ using namespace tca::xacc;
 namespace {
 
 // How far apart elements are along each dimension but the last; `inner` are the extents of all but the first.
-void set_pitches(xacc_rows& rows, std::size_t dims, const std::int64_t* inner) {
+void set_pitches(xacc_rows& rows, const char* name, std::size_t dims, const std::int64_t* inner) {
   std::int64_t pitch = 1;
-  for (std::size_t d = dims - 1; d-- > 0;) rows.pitch[d] = pitch *= inner[d];
+  for (std::size_t d = dims - 1; d-- > 0;) {
+    pitch *= inner[d];
+    if (pitch > INT32_MAX)
+      refuse(std::string(name) + ": rows of " + std::to_string(pitch) +
+             " elements, and a region on GPUs takes up to 2^31 - 1: share the array out along another "
+             "dimension");
+    rows.pitch[d] = static_cast<std::int32_t>(pitch);
+  }
+}
+
+xacc_array on_device(const xacc_array& a) {
+  if (!a.layout || !a.base) refuse("the array has no memory yet");
+  xacc_array there = a;
+  there.base = Runtime::get().present().address_of(a.layout->name.c_str(), a.base);
+  // Numbers, as the origin may lie outside of the memory.
+  const auto number = [](const void* address) { return reinterpret_cast<std::intptr_t>(address); };
+  there.origin = reinterpret_cast<void*>(number(there.base) + (number(a.origin) - number(a.base)));
+  return there;
 }
 
 }  // namespace
 
 void* xacc_device_address(const char* name, const void* host, const xacc_place* at) {
   void* address = nullptr;
-  guarded(at, [&] { address = Runtime::get().present().address_of(name, host); });
+  guarded(at, [&] {
+    Runtime::get().device().wait(XACC_SYNC);
+    address = Runtime::get().present().address_of(name, host);
+  });
   return address;
 }
 
 xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at) {
-  xacc_array there = *a;
+  xacc_array there{};
   guarded(at, [&] {
-    if (!a->layout || !a->base) refuse("the array has no memory yet");
-    there.base = Runtime::get().present().address_of(a->layout->name.c_str(), a->base);
-    // Numbers, as the origin may lie outside of the memory.
-    const auto number = [](const void* address) { return reinterpret_cast<std::intptr_t>(address); };
-    there.origin = reinterpret_cast<void*>(number(there.base) + (number(a->origin) - number(a->base)));
+    Runtime::get().device().wait(XACC_SYNC);
+    there = on_device(*a);
   });
   return there;
 }
 
 xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at) {
-  xacc_rows rows{xacc_array_on_device(a, at).origin, {}};
-  set_pitches(rows, a->layout->dims.size(), a->extent + 1);
+  xacc_rows rows{};
+  guarded(at, [&] {
+    rows.data = on_device(*a).origin;
+    set_pitches(rows, a->layout->name.c_str(), a->layout->dims.size(), a->extent + 1);
+  });
   return rows;
 }
 
@@ -43,7 +63,7 @@ xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int
   xacc_rows rows{};
   guarded(at, [&] {
     rows.data = Runtime::get().present().address_of(name, memory);
-    set_pitches(rows, static_cast<std::size_t>(dims), extents);
+    set_pitches(rows, name, static_cast<std::size_t>(dims), extents);
   });
   return rows;
 }
@@ -51,8 +71,13 @@ xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int
 void xacc_run(const xacc_launch* how, void** values) {
   guarded(how->at, [&] {
     Device& device = Runtime::get().device();
-    device.launch(*how, values);
-    if (how->queue == XACC_SYNC) device.wait(how->queue);
+    if (device.launch(*how, values)) return;
+    for (int r = 0; r < how->reductions; ++r) {
+      const xacc_result& result = how->results[r];
+      if (!result.over) continue;
+      if (how->queue != XACC_SYNC) device.wait(how->queue);
+      xacc_reduce(result.host, 1, result.type, result.operation, *result.over, 0, result.site);
+    }
   });
 }
 

@@ -31,15 +31,6 @@ struct Group {
   std::map<std::string, raw::Collective> collectives = {};
 };
 
-// A reduction as a directive has it, and what it has set up; null where there is nothing to do.
-struct KnownReduction {
-  xacc_on on;
-  xacc_nodes nodes;  // as they were: those of a function may go, and others be in their place
-  std::int64_t count;
-  int type, operation;
-  raw::Collective* sum;
-};
-
 // Memory of a distributed array, in every rank of the group that made it. It outlives the array, for the next
 // one of its size.
 struct Storage {
@@ -110,9 +101,9 @@ class Runtime {
   static inline bool is_checked_ = false;
 
  public:
-  std::vector<KnownReduction> reductions;
   std::multimap<std::int64_t, Pending> pending;
   std::map<std::string, std::shared_ptr<void>> moves;  // what gmove keeps, by its sections
+  std::vector<std::shared_ptr<void>> kept;             // by sites
   bool explain = false;                                // whether exchanges are printed when they are set up
 };
 
@@ -128,9 +119,6 @@ void guarded(const xacc_place* at, const Body& body) {
     end_in(at);
   }
 }
-
-// Of a xacc_type. Throws Error where that is no number.
-DataType data_type(int type);
 
 [[noreturn]] void refuse(const std::string& message);
 
@@ -159,6 +147,12 @@ struct xacc_dimension {
 };
 
 struct xacc_layout {
+  // Another one whenever elements come to lie elsewhere.
+  static std::uint64_t next_version() {
+    static std::uint64_t last = 0;
+    return ++last;
+  }
+
   std::string name;
   std::size_t element_bytes;
   const xacc_template* on;
@@ -170,6 +164,7 @@ struct xacc_layout {
   std::optional<std::vector<std::int64_t>> reflect_widths = {};  // of reflect_init; empty: the whole shadow
   bool initialised = false;
   bool orthogonal = false;
+  std::uint64_t version = next_version();
 
   // What the node at these coordinates owns of dimension d, the extent of its memory, and the index that comes first
   // there; of cyclic dimensions in slots, of which all nodes have as many.

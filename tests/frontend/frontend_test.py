@@ -93,6 +93,7 @@ class Refusals(FrontEnd):
 
     def test_loops_that_cannot_be_shared_out(self):
         self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "for (int i = 0; i != N; i++) a[i] = 0;"), "x.c:11:1: error: a loop that is shared out must count")
+        self.assert_refused(self.in_main("#pragma xmp loop on t[i]", "for (unsigned i = N - 1; i >= 0; i--) a[i] = 0;"), "x.c:11:1: error: `i` is unsigned and never below 0", "i > 0; i--")
         self.assert_refused(self.in_main("#pragma xmp loop on t[k]", "for (int i = 0; i < N; i++) a[i] = 0;"), "there is no loop over `k`")
         self.assert_refused(self.in_main("#pragma xmp loop on t[2*i]", "for (int i = 0; i < N; i++) a[i] = 0;"), "`2*i` is none of the loop's variables")
 
@@ -236,8 +237,29 @@ class Kernels(FrontEnd):
 
     def test_variables_are_values_and_reductions_have_their_own(self):
         _, kernels = self.kernels("float s = 1; const int n = 3;", "#pragma acc parallel loop reduction(+:s)", "for (int i = 0; i < n; i++) s += i;")
-        self.assertRegex(kernels, r"void\* xacc_scratch, const int n, float xacc_from\d+\)")
+        self.assertRegex(kernels, r"const __grid_constant__ xacc_meeting xacc_meet, const int n, float xacc_from\d+\)")
         self.assertIn("float s = xacc_identity<float, XACC_SUM>();", kernels)
+
+    def test_reductions_among_ranks_are_the_region_s_where_they_are_next(self):
+        region = ["#pragma xmp loop on t[i]", "#pragma acc parallel loop reduction(+:s)", "for (int i = 0; i < N; i++) s += a[i];"]
+        for lines in (["#pragma xmp loop on t[i] reduction(+:s)", *region[1:]], [*region, "#pragma xmp reduction(max:s)"]):
+            host, kernels = self.kernels("double s = 0;", *lines)
+            self.assertIn("xacc_over_ranks<double, XACC_", kernels)
+            self.assertNotRegex(host, r"\} xacc_reduce\(&s")
+        for between in ("s += 1;", "#pragma xmp barrier"):
+            _, kernels = self.kernels("double s = 0;", *region, between, "#pragma xmp reduction(+:s)")
+            self.assertNotIn("xacc_over_ranks", kernels)
+        _, kernels = self.kernels("double s = 0;", "#pragma xmp task on p[0]", *region, "#pragma xmp reduction(+:s)")
+        self.assertNotIn("xacc_over_ranks", kernels)
+
+    def test_a_warp_takes_an_iteration_with_loops_for_vectors(self):
+        inner = ["#pragma acc loop vector reduction(+:s)", "for (int j = 0; j < N; j++) s += b[i][j];"]
+        loop = ["#pragma xmp loop on t[i]", "#pragma acc parallel loop gang", "for (int i = 0; i < N; i++) {", "double s = 1;"]
+        _, kernels = self.kernels(*loop, *inner, "a[i] = s;", "}")
+        self.assertIn("xacc_over_warp<XACC_SUM>(s, xacc_kept", kernels)
+        self.assertIn("__syncwarp(); if (xacc_thread<0>() == 0) { a[i] = s; } __syncwarp();", kernels)
+        _, kernels = self.kernels(*loop, *inner, "if (s > 2) a[i] = s;", "}")
+        self.assertNotIn("xacc_over_warp", kernels)
 
     def test_types_functions_and_words_of_cpp_come_along(self):
         declared = "struct unused { int a; };\ntypedef struct pair { int new; } pair;\nstatic int twice(pair p) { return 2 * p.new; }\nstatic int never(void) { return 0; }\n"
@@ -261,6 +283,9 @@ class Kernels(FrontEnd):
             (["double x[4];", "#pragma acc parallel loop default(none)", loop + "x[i] = i;"], "`x` is in no data clause, as default(none) asks for"),
         ):
             self.assert_refused_on_gpus(self.in_main(*lines), said)
+        for declared, used, said in (("int c[4]:[*], x[4];", "x[i] = c[i]:[0];", "an image's `c` is reached from a compute region"),
+                                     ("int c:[*], x[4];", "x[i] = c;", "the coarray `c` is a scalar")):
+            self.assert_refused_on_gpus(declared + "\nint main(void) {\n#pragma acc parallel loop\n" + loop + used + "\n}\n", said)
         self.assert_refused_on_gpus("int f(int);\nint g, x[4];\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",
                                     "x.c:5:1: error: `f` is called in a compute region, and defined in another file")
         self.assert_refused_on_gpus("int g, x[4];\nstatic int f(int i) { return g + i; }\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",

@@ -166,10 +166,14 @@ int main(void) {
 #pragma xmp nodes p[*]
 #pragma xmp template t(0:40)
 #pragma xmp distribute t(block) onto p
-int a[40];
+typedef unsigned index;
+int a[40], b[16];
 #pragma xmp align a[i] with t(i+1)
+#pragma xmp align b[k] with t(k+24)
 int main(void) {
   int up = 0, down = 0, le = 0, all = 0, i;
+  unsigned long seen = 0;
+  unsigned k;
 #pragma xmp loop on t(i+1) reduction(+:up)
   for (i = 3; i < 37; i += 5) up += i, a[i] = i;
 #pragma xmp loop on t(i+1) reduction(+:down)
@@ -181,9 +185,77 @@ int main(void) {
   EXPECT(up == 3 + 8 + 13 + 18 + 23 + 28 + 33 && le == up);
   EXPECT(down == 38 + 31 + 24 + 17 + 10 + 3);
   EXPECT(all == 780);
+  // Nodes whose part lies in front of the array's have none of it, and no index below 0.
+#pragma xmp loop on t(k+24)
+  for (k = 15; k > 0; k--) b[k] = seen++;
+#pragma xmp loop on t(k+24)
+  for (index k = 0; k <= 15; k += 3) b[k] = seen++;
+#pragma xmp loop on t(k+24)
+  for (size_t k = 12; k >= 2; k -= 2) b[k] = seen++;
+#pragma xmp reduction (+:seen)
+  EXPECT(seen == 15 + 6 + 6);
   finish();
 }
 """, 1, 2, 3, 4)  # fmt: skip
+
+    def test_directives_that_are_executed_again_with_something_else(self):
+        self.assert_right("""
+#pragma xmp nodes p[*]
+#pragma xmp template t[12]
+#pragma xmp distribute t[block] onto p
+int a[12], b[12], whole[12], *m;
+#pragma xmp align [i] with t[i] :: a, b, m
+#pragma xmp shadow [1] :: a, b, m
+static int sum(int n) {
+  int values[3] = {1, 1, 1};
+  (void)n;
+#pragma xmp reduction (+:values)
+  return values[n];
+}
+static void get(int to[12], int from[12], int first, int count) {
+#pragma xmp align from[i] with t[i]
+#pragma xmp shadow from[1]
+#pragma xmp gmove
+  to[0:count] = from[first:count];
+}
+static void set(void) {
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) m[i] = i;
+#pragma xmp reflect (m)
+#pragma xmp loop on t[i]
+  for (int i = 1; i < 11; i++) EXPECT(m[i - 1] == i - 1 && m[i + 1] == i + 1);
+}
+int main(void) {
+  const int n = xmp_num_nodes();
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) a[i] = i, b[i] = -i;
+  for (int round = 0; round < 3; round++) {
+    int other[12], value = xmp_node_num(), from = round % n;
+    get(whole, a, round, 9);  // from elsewhere
+    for (int i = 0; i < 9; i++) EXPECT(whole[i] == i + round);
+    get(other, b, round, 9);  // of another array, to another
+    for (int i = 0; i < 9; i++) EXPECT(other[i] == -i - round);
+    get(other, b, round, 10);  // more
+    EXPECT(other[9] == -9 - round);
+#pragma xmp gmove
+    whole[0:3] = a[2 * round:3];
+    for (int i = 0; i < 3; i++) EXPECT(whole[i] == 2 * round + i);
+    EXPECT(sum(round) == n);
+#pragma xmp task on p[0]
+    EXPECT(sum(round) == 1);
+#pragma xmp bcast (value) from p[from]
+    EXPECT(value == from + 1);
+    m = xmp_malloc(xmp_desc_of(m), 12);
+    set();
+    int* old = m;
+    m = xmp_malloc(xmp_desc_of(m), 12);
+    set();
+    free(old);
+    free(m);
+  }
+  finish();
+}
+""", 1, 3)  # fmt: skip
 
     def test_gmove_between_distributions_and_into_what_every_rank_has(self):
         self.assert_right("""
@@ -597,6 +669,11 @@ int main(int argc, char** argv) {
     def test_what_is_not_present(self):
         said = self.refused("double x[4], y[4];\nint main(void) {\n#pragma acc data copyin(x)\n{\n#pragma acc data present(y)\n{ }\n}\n}\n", 1)
         self.assertRegex(said, r"y is not present on the device; there are x \(.*program\.c:\d+\)")
+
+    def test_what_is_no_longer_present(self):
+        region = "double y[4];\nstatic void f(void) {\n#pragma acc parallel loop present(y)\nfor (int i = 0; i < 4; i++) y[i] = i;\n}\n"
+        said = self.refused(region + 'int main(void) {\n#pragma acc enter data create(y)\nf(), f();\nputs("twice");\nfflush(stdout);\n#pragma acc exit data delete(y)\nf();\n}\n', 1)
+        self.assertRegex(said, r"program\.c:\d+: acc parallel loop: y is not present on the device; nothing is")
 
     def test_a_rank_that_dies_names_file_line_and_directive(self):
         source = """

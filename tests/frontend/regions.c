@@ -241,6 +241,151 @@ static void cyclic_loops_and_moves(void) {
   for (int i = 0; i < N; i++) EXPECT(ring[i] == (i % 2 ? 3 * i : -i));
 }
 
+// What is queued comes in the order in which it stands, and the host sees it where it looks.
+static void order_of_what_is_queued(void) {
+  long sum = 0;
+  double whole[N], most = -1;
+  int few[2] = {xmp_node_num(), 0};
+#pragma acc data create(ring, whole) copy(few)
+  {
+    for (int step = 0; step < 5; step++) {
+#pragma xmp loop on t[i]
+#pragma acc parallel loop
+      for (int i = 0; i < N; i++) ring[i] = i + step;
+#pragma xmp loop on t[i]
+#pragma acc parallel loop async(1)
+      for (int i = 0; i < N; i++) ring[i] *= 2;
+#pragma acc wait(1) async(2)
+#pragma xmp loop on t[i]
+#pragma acc parallel loop async(2)
+      for (int i = 0; i < N; i++) ring[i] += 1;
+#pragma acc wait(2)
+      sum = 0;
+#pragma xmp loop on t[i] reduction(+ : sum)
+#pragma acc parallel loop reduction(+ : sum)
+      for (int i = 0; i < N; i++) sum += ring[i];
+      EXPECT(sum == N * (N - 1) + 2 * N * step + N);
+    }
+#pragma xmp loop on t[i]
+#pragma acc parallel loop
+    for (int i = 0; i < N; i++) ring[i] = 3 * i;
+#pragma acc update host(ring)
+#pragma xmp bcast(few) from p[xmp_num_nodes() - 1] acc
+#pragma acc parallel loop
+    for (int i = 0; i < 2; i++) few[i] += 1;
+#pragma xmp reduction(+ : few) acc
+#pragma acc parallel loop reduction(max : most)
+    for (int i = 0; i < N; i++) most = fmax(most, few[0] * i);
+#pragma xmp reduction(max : most)
+  }
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) EXPECT(ring[i] == 3 * i);
+  const int nodes = xmp_num_nodes();
+  EXPECT(few[0] == (nodes + 1) * nodes && few[1] == nodes && most == (N - 1) * few[0]);
+}
+
+// Ranks that have no iterations take part, and types and operations of every kind.
+static void reductions_among_ranks(void) {
+  char least = 100;
+  unsigned last = 0;
+  float product = 1, sum = 0;
+  int all = 1, nan = 0;
+#pragma xmp loop on t[i] reduction(min : least) reduction(max : last) reduction(* : product) reduction(&& : all)
+#pragma acc parallel loop reduction(min : least) reduction(max : last) reduction(* : product) reduction(&& : all)
+  for (int i = 1; i < 4; i++) {
+    least = i < least ? i : least;
+    last = i > last ? i : last;
+    product *= i;
+    all = all && i > 1;
+  }
+  EXPECT(least == 1 && last == 3 && product == 6 && all == 0);
+#pragma xmp loop on t[i] reduction(max : last) reduction(+ : nan, sum)
+#pragma acc parallel loop reduction(max : last) reduction(+ : nan) reduction(+ : sum)
+  for (int i = N - 1; i < N; i++) {
+    last = i;
+    nan += 1;
+    sum += 0.5f;
+  }
+  EXPECT(last == N - 1 && nan == 1 && sum == 0.5f);
+}
+
+static void moves_again_and_again(void) {
+  int whole[N], rows[N][3];
+#pragma acc data create(ring, whole, u, rows)
+  {
+    for (int step = 0; step < 3; step++) {
+#pragma xmp loop on t[i]
+#pragma acc parallel loop
+      for (int i = 0; i < N; i++) ring[i] = i * (step + 1);
+#pragma xmp gmove acc
+      whole[:] = ring[:];
+      int wrong_here = 0;
+#pragma acc parallel loop reduction(+ : wrong_here)
+      for (int i = 0; i < N; i++) wrong_here += whole[i] != i * (step + 1);
+      EXPECT(wrong_here == 0);
+#pragma xmp gmove acc
+      ring [1:N - 1] = ring [0:N - 1];
+#pragma xmp gmove acc
+      ring[0] = whole[N - 1];
+#pragma acc update host(ring)
+#pragma xmp loop on t[i]
+      for (int i = 0; i < N; i++) EXPECT(ring[i] == (i + N - 1) % N * (step + 1));
+    }
+  }
+}
+
+// A warp for each row: what threads have for themselves, and what all of them see.
+static void vectors_in_rows(void) {
+  double total = 0, scale = 2, mine;
+  int count[N];
+  for (int i = 0; i < N; i++) count[i] = 1;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) u[i][j] = i + j;
+#pragma acc data copyin(u) copy(v, count)
+  {
+#pragma xmp loop on t[i] reduction(+ : total)
+#pragma acc parallel loop gang reduction(+ : total) vector_length(64) private(mine)
+    for (int i = 0; i < N; i++) {
+      double sum = 1, most = 0;
+#pragma acc loop vector reduction(+ : sum) reduction(max : most)
+      for (int j = 0; j < N; j++) {
+        sum += u[i][j];
+        most = fmax(most, u[i][j]);
+      }
+      mine = sum * scale;
+      count[i] += (int)most;
+#pragma acc loop vector reduction(+ : total)
+      for (int j = 1; j < N; j += 3) {
+        v[i][j] = mine;
+        total += 1;
+      }
+      total += count[i];
+    }
+#pragma acc update host(v)
+  }
+  double expected = 0;
+  for (int i = 0; i < N; i++) expected += 13 + i + N;
+  EXPECT(total == expected);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    EXPECT(count[i] == i + N);
+    for (int j = 1; j < N; j += 3) EXPECT(v[i][j] == 2 * (1 + N * i + N * (N - 1) / 2));
+  }
+}
+
+static void loops_that_count_down(void) {
+  int a[N], b[N];
+#pragma acc data copyout(a, b)
+  {
+#pragma acc parallel loop
+    for (unsigned i = N; i > 0; i--) a[i - 1] = i;
+#pragma acc parallel loop
+    for (unsigned long i = N - 1; i >= 1; i--) b[i] = i;
+  }
+  for (int i = 0; i < N; i++) EXPECT(a[i] == i + 1 && (i == 0 || b[i] == i));
+}
+
 int main(void) {
   ghosts_and_loops();
   ghosts_in_queues();
@@ -251,6 +396,11 @@ int main(void) {
   atomics();
   blocks_of_statements_and_conditions();
   cyclic_loops_and_moves();
+  order_of_what_is_queued();
+  reductions_among_ranks();
+  moves_again_and_again();
+  vectors_in_rows();
+  loops_that_count_down();
 #pragma xmp reduction(max : wrong)
   return wrong;
 }

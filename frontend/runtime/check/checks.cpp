@@ -1,17 +1,11 @@
 #include "runtime/check/checks.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "runtime/move/gmove.hpp"
 
 namespace tca::xacc {
 namespace {
 
-enum Where : int { host, device };
-constexpr std::uint8_t bit(int side) { return static_cast<std::uint8_t>(1 << side); }
-
-std::string text_of(const xacc_place& at) { return std::string(at.file) + ":" + std::to_string(at.line); }
+TwoCopies::Side side_of(bool on_device) { return on_device ? TwoCopies::device : TwoCopies::host; }
 
 struct Element {
   std::size_t offset = 0;  // in elements, from the beginning of the rank's memory
@@ -65,78 +59,22 @@ void Checks::watch(const xacc_layout& layout) {
   if (Runtime::get().is_setting_up()) watched_.push_back(&layout);
 }
 
-Checks::Copies* Checks::copies_at(const void* memory, std::size_t* offset) {
-  const auto* at = static_cast<const std::byte*>(memory);
-  auto next = copies_.upper_bound(at);
-  if (next == copies_.begin()) return nullptr;
-  --next;
-  *offset = static_cast<std::size_t>(at - next->first);
-  return *offset < next->second.bytes ? &next->second : nullptr;
-}
+void Checks::entered(const xacc_item& item) { copies_.entered(item); }
 
-void Checks::entered(const xacc_item& item) {
-  std::size_t offset = 0;
-  if (item.bytes == 0 || copies_at(item.address, &offset)) return;
-  const bool brought = item.clause == XACC_COPY || item.clause == XACC_COPYIN;
-  Copies& copies = copies_[static_cast<std::byte*>(item.address)];
-  copies.bytes = item.bytes;
-  copies.stale.assign(item.bytes, brought ? std::uint8_t{0} : bit(device));
-}
+void Checks::left(const xacc_item& item) { copies_.left(item); }
 
-void Checks::left(const xacc_item& item) {
-  if (!Runtime::get().present().find(item.address)) copies_.erase(static_cast<std::byte*>(item.address));
-}
-
-void Checks::updated(const xacc_item& item, const xacc_place& at) {
-  std::size_t offset = 0;
-  Copies* copies = copies_at(item.address, &offset);
-  if (!copies) return;
-  const std::size_t bytes = std::min(item.bytes, copies->bytes - offset);
-  std::fill_n(copies->stale.begin() + static_cast<std::ptrdiff_t>(offset), bytes, std::uint8_t{0});
-  copies->written[item.clause == XACC_UPDATE_HOST ? host : device] = text_of(at);
-}
-
-void Checks::refuse_old(const std::string& newer, int side, const std::string& variable,
-                        const std::string& what) {
-  static constexpr const char* names[] = {"host", "device"};
-  const std::string rank = "rank " + std::to_string(Runtime::get().world().rank());
-  const std::string update = std::string("#pragma acc update ") + names[side] + "(" + variable + ")";
-  if (side == device && newer.empty())
-    refuse(what + " has no value yet on the device of " + rank + ": bring it there by copyin, or by " +
-           update);
-  refuse(what + " is read on the " + names[side] + " of " + rank + ", and the " + names[1 - side] +
-         " wrote it later (" + newer + "): put " + update + " in between");
-}
+void Checks::updated(const xacc_item& item, const xacc_place& at) { copies_.updated(item, at); }
 
 void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_place& at) {
-  std::size_t offset = 0;
-  const Copies* copies = copies_at(memory, &offset);
-  const bool whole = !copies || copies->bytes == bytes;
-  return touch(memory, bytes, access, at,
-               whole ? at.directive : "element " + std::to_string(offset / bytes) + " of " + at.directive);
-}
-
-void* Checks::touch(void* memory, std::size_t bytes, int access, const xacc_place& at,
-                    const std::string& what) {
-  std::size_t offset = 0;
-  Copies* copies = copies_at(memory, &offset);
-  if (!copies) return memory;
-  const int side = regions_ > 0 ? device : host;
-  const std::size_t end = std::min(offset + bytes, copies->bytes);
-  for (std::size_t i = offset; i < end; ++i) {
-    if ((access & XACC_READ) && (copies->stale[i] & bit(side)))
-      refuse_old(copies->written[1 - side], side, at.directive, what);
-    if (access & XACC_WRITE) copies->stale[i] = bit(1 - side);
-  }
-  if (access & XACC_WRITE) copies->written[side] = text_of(at);
-  return side == host ? memory : Runtime::get().present().address_of(at.directive, memory);
+  return copies_.touch(memory, bytes, access, here(), at, copies_.name_of(memory, bytes, at));
 }
 
 void* Checks::element(const xacc_array& a, const std::int64_t* index, int access, const xacc_place& at) {
   const Element found = element_of(a, index);
   const std::size_t bytes = a.layout->element_bytes;
-  void* const memory = touch(static_cast<std::byte*>(a.base) + found.offset * bytes, bytes, access, at,
-                             found.name + (found.is_ghost ? ", a ghost," : ", which this rank owns,"));
+  void* const memory =
+      copies_.touch(static_cast<std::byte*>(a.base) + found.offset * bytes, bytes, access, here(), at,
+                    found.name + (found.is_ghost ? ", a ghost," : ", which this rank owns,"));
   Ghosts* const ghosts = a.layout->storage ? a.layout->storage->ghosts.get() : nullptr;
   if (!ghosts) return memory;
   if (found.is_ghost && (access & XACC_READ)) ghosts->read(found.offset, time_, at);
@@ -145,25 +83,16 @@ void* Checks::element(const xacc_array& a, const std::int64_t* index, int access
 }
 
 void Checks::wrote(void* memory, std::size_t bytes, bool on_device, const xacc_place& at) {
-  std::size_t offset = 0;
-  Copies* copies = copies_at(memory, &offset);
-  if (!copies) return;
-  const int side = on_device ? device : host;
-  const std::size_t end = std::min(offset + bytes, copies->bytes);
-  std::fill(copies->stale.begin() + static_cast<std::ptrdiff_t>(offset),
-            copies->stale.begin() + static_cast<std::ptrdiff_t>(end), bit(1 - side));
-  copies->written[side] = text_of(at);
+  copies_.wrote(memory, bytes, side_of(on_device), at);
 }
 
 void Checks::changed(void* memory, std::size_t bytes, bool on_device, const xacc_place& at) {
-  const int regions = std::exchange(regions_, on_device ? 1 : 0);
-  touch(memory, bytes, XACC_READ | XACC_WRITE, at, "what is reduced");
-  regions_ = regions;
+  copies_.touch(memory, bytes, XACC_READ | XACC_WRITE, side_of(on_device), at, "what is reduced");
 }
 
 void Checks::moved(const xacc_section& section, int access, bool on_device, const xacc_place& at) {
   const Side side(section);
-  const int me = Runtime::get().world().rank(), regions = std::exchange(regions_, on_device ? 1 : 0);
+  const int me = Runtime::get().world().rank();
   Ghosts* const ghosts = section.array && section.array->layout->storage
                              ? section.array->layout->storage->ghosts.get()
                              : nullptr;
@@ -177,14 +106,14 @@ void Checks::moved(const xacc_section& section, int access, bool on_device, cons
       std::int64_t offset = steps.first;
       for (std::size_t i = 0; i < box.size(); ++i) offset += step[i] * steps.pitch[i];
       const auto element = static_cast<std::size_t>(offset);
-      touch(memory_of(side) + element * section.element_bytes, section.element_bytes, access, at, what);
+      copies_.touch(memory_of(side) + element * section.element_bytes, section.element_bytes, access,
+                    side_of(on_device), at, what);
       if (ghosts && (access & XACC_WRITE)) ghosts->wrote(element, false, time_, at.line);
       std::size_t d = box.size();
       while (d > 0 && ++step[d - 1] == box[d - 1].count) step[--d] = 0;
       more = d > 0;
     }
   }
-  regions_ = regions;
 }
 
 void Checks::compare(const xacc_layout& layout, const xacc_place& at) {

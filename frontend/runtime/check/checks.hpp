@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
+#include "runtime/check/copies.hpp"
 #include "runtime/check/ghosts.hpp"
 
 namespace tca::xacc {
@@ -44,21 +43,12 @@ class Checks {
   void compare_all(const xacc_place& at);
 
  private:
-  // Of memory that the device has as well.
-  struct Copies {
-    std::size_t bytes = 0;
-    std::vector<std::uint8_t> stale = {};  // of each byte, which of the copies: bits
-    std::string written[2] = {};           // where each was last written
-  };
-  Copies* copies_at(const void* host, std::size_t* offset);
-  // `newer` says where the other side wrote, `what` which element it is.
-  [[noreturn]] static void refuse_old(const std::string& newer, int side, const std::string& variable,
-                                      const std::string& what);
-  void* touch(void* host, std::size_t bytes, int access, const xacc_place& at, const std::string& what);
+  // Where what runs now has its memory.
+  TwoCopies::Side here() const { return regions_ > 0 ? TwoCopies::device : TwoCopies::host; }
 
   int regions_ = 0, loops_ = 0;
   std::uint32_t time_ = 1;
-  std::map<const std::byte*, Copies> copies_;
+  TwoCopies copies_;
   std::vector<const xacc_layout*> watched_;
 };
 

@@ -5,23 +5,22 @@
 #include <map>
 #include <string>
 
+#include "runtime/cuda/boxes.hpp"
+#include "runtime/cuda/call.hpp"
+#include "runtime/cuda/reductions.hpp"
+#include "runtime/cuda/shape.hpp"
 #include "runtime/runtime.hpp"
+#include "tca/launch.cuh"
 
 namespace tca::xacc {
 namespace {
-
-void check(cudaError_t error, const std::string& what) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();
-  const std::string message = what + ": " + cudaGetErrorString(error);
-  throw Error(error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failed, message);
-}
 
 struct Queue {
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
   void* scratch = nullptr;  // of reductions
   std::size_t scratch_bytes = 0;
+  std::uint64_t behind = 0;  // how much of XACC_SYNC it waits for
 };
 
 class CudaDevice : public Device {
@@ -56,13 +55,23 @@ class CudaDevice : public Device {
     copy(to, from, bytes, queue, cudaMemcpyDeviceToDevice);
   }
 
+  void copy_boxes(const std::vector<BoxCopy>& boxes, std::size_t element_bytes, std::int64_t queue) override {
+    if (!boxes.empty()) xacc::copy_boxes(boxes, element_bytes, next_in(queue).stream);
+  }
+
   void wait(std::int64_t queue) override {
+    if (queue == XACC_SYNC && over_ == put_) return;
     check(cudaStreamSynchronize(of(queue).stream), "waiting for the GPU");
+    if (queue == XACC_SYNC) all_is_over();
     check_world();
   }
   void wait_all() override {
     for (auto& [number, queue] : queues_) check(cudaStreamSynchronize(queue.stream), "waiting for the GPU");
+    all_is_over();
     check_world();
+  }
+  void wait_for_copies() override {
+    if (copies_) wait(XACC_SYNC);
   }
   bool test(std::int64_t queue) override {
     const cudaError_t state = cudaStreamQuery(of(queue).stream);
@@ -74,33 +83,55 @@ class CudaDevice : public Device {
     check(cudaEventRecord(first.event, first.stream), "ordering queues");
     check(cudaStreamWaitEvent(of(queue).stream, first.event), "ordering queues");
   }
-  Stream stream(std::int64_t queue) override { return of(queue).stream; }
+  void join() override {
+    for (auto& [number, queue] : queues_)
+      if (number != XACC_SYNC && !test(number)) order(XACC_SYNC, number);
+  }
+  Stream stream(std::int64_t queue) override { return next_in(queue).stream; }
 
-  void launch(const xacc_launch& how, void** values) override {
-    if (std::find(how.trips, how.trips + 3, 0) != how.trips + 3) return;
-    Queue& queue = of(how.queue);
-    const auto [grid, block] = shape_of(how);
-    void* scratch =
-        how.reductions ? scratch_of(queue, how.reductions, std::size_t{grid.x} * grid.y * grid.z) : nullptr;
-    values[0] = &scratch;
-    check(cudaLaunchKernel(how.kernel, grid, block, values, 0, queue.stream), "starting the region");
-    for (int r = 0; r < how.reductions; ++r)
-      if (how.results[r].host)
-        copy_from(
-            how.results[r].host,
-            static_cast<char*>(scratch) + std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r),
-            how.results[r].bytes, how.queue);
+  bool launch(const xacc_launch& how, void** values) override {
+    const bool has_work = std::find(how.trips, how.trips + 3, 0) == how.trips + 3;
+    if (!has_work && !Reductions::has_over(how)) return true;
+    const Shape shape = shapes_.of(how);
+    const bool meets_others = reductions_.meets_others(how, shape.threads());
+    if (!has_work && !meets_others) return false;
+    Queue& queue = next_in(how.queue);
+    xacc_meeting_of_ranks meeting;
+    if (how.reductions > 0)
+      meeting = reductions_.prepare(how, scratch_of(queue, how.reductions, shape.blocks()), meets_others);
+    values[0] = static_cast<xacc_meeting*>(&meeting);
+    start(how.kernel, shape, values, queue.stream);
+    if (how.reductions == 0) return true;
+    if (how.queue != XACC_SYNC) {
+      copy_results(how, queue);
+    } else {
+      reductions_.collect(how, queue.stream);
+      check_world();
+    }
+    return meets_others;
   }
 
  private:
+  // The kernel is set up while what is in front of it in the stream ends, where that cannot be a wait for another rank
+  // that needs the place on the GPU.
+  static void start(const void* kernel, const Shape& shape, void** values, cudaStream_t stream) {
+    static const bool alone = Runtime::get().world().ranks_on_device() == 1;
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = alone && device::is_programmatic(kernel) ? 1 : 0;
+    check(cudaLaunchKernelExC(&config, kernel, values), "starting the region");
+  }
+
   // Exchanges in queues report to the world.
   static void check_world() {
     if (Runtime::started()) Runtime::get().world().check();
   }
-
-  struct Shape {
-    dim3 grid, block;
-  };
 
   Queue& of(std::int64_t number) {
     Queue& queue = queues_[number];
@@ -111,40 +142,38 @@ class CudaDevice : public Device {
     return queue;
   }
 
+  // The queue for something to be put into it, behind all that the program takes as done.
+  Queue& next_in(std::int64_t number) {
+    Queue& queue = of(number);
+    if (number == XACC_SYNC) {
+      ++put_;
+    } else if (queue.behind != put_) {
+      if (over_ != put_) order(number, XACC_SYNC);
+      queue.behind = put_;
+    }
+    return queue;
+  }
+
+  // That was put into XACC_SYNC.
+  void all_is_over() {
+    over_ = put_;
+    copies_ = false;
+  }
+
   void copy(void* to, const void* from, std::size_t bytes, std::int64_t queue, cudaMemcpyKind kind) {
-    check(cudaMemcpyAsync(to, from, bytes, kind, of(queue).stream),
+    copies_ = copies_ || (queue == XACC_SYNC && kind != cudaMemcpyDeviceToDevice);
+    check(cudaMemcpyAsync(to, from, bytes, kind, next_in(queue).stream),
           "copying " + std::to_string(bytes) + " bytes");
   }
 
-  // A thread an iteration, as far as grids go; loops go round more often otherwise, so that any shape is right.
-  // Reductions have few blocks, as one of them combines what all have left.
-  Shape shape_of(const xacc_launch& how) {
-    constexpr std::int64_t warp = 32, few_blocks = 1024;
-    const std::int64_t threads =
-        std::min<std::int64_t>(how.vector > 0 ? how.vector : 128, most_threads(how.kernel));
-    std::int64_t trips[3], blocks[3], size[3] = {1, 1, 1};
-    for (int d = 0; d < 3; ++d) trips[d] = how.trips[d] < 0 ? 1024 : how.trips[d];
-    size[0] = std::min(threads, (trips[0] + warp - 1) / warp * warp);
-    size[1] = std::min(threads / size[0], trips[1]);
-    constexpr std::int64_t limits[3] = {0x7fffffff, 0xffff, 0xffff};
-    for (int d = 0; d < 3; ++d) blocks[d] = std::min((trips[d] + size[d] - 1) / size[d], limits[d]);
-    if (how.gangs > 0) blocks[0] = std::min(blocks[0], how.gangs);
-    while (how.reductions > 0 && blocks[0] * blocks[1] * blocks[2] > few_blocks) {
-      std::int64_t& greatest = *std::max_element(blocks, blocks + 3);
-      greatest = (greatest + 1) / 2;
+  // Into the host's variables, when the queue comes there.
+  void copy_results(const xacc_launch& how, const Queue& queue) {
+    for (int r = 0; r < how.reductions; ++r) {
+      const xacc_result& result = how.results[r];
+      const char* const total = static_cast<const char*>(queue.scratch) +
+                                std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r);
+      if (result.host) copy_from(result.host, total, result.bytes, how.queue);
     }
-    const auto number = [](std::int64_t n) { return static_cast<unsigned>(n); };
-    return {dim3(number(blocks[0]), number(blocks[1]), number(blocks[2])),
-            dim3(number(size[0]), number(size[1]), number(size[2]))};
-  }
-
-  // Of a block; registers set the limit.
-  int most_threads(const void* kernel) {
-    int& most = most_threads_[kernel];
-    if (most > 0) return most;
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kernel), "looking at the region's kernel");
-    return most = attributes.maxThreadsPerBlock;
   }
 
   void* scratch_of(Queue& queue, int reductions, std::size_t blocks) {
@@ -160,7 +189,11 @@ class CudaDevice : public Device {
   }
 
   std::map<std::int64_t, Queue> queues_;
-  std::map<const void*, int> most_threads_;
+  Shapes shapes_;
+  Reductions reductions_;
+  // How much was put into XACC_SYNC, how much of it is known to be over, and whether copies are in the rest.
+  std::uint64_t put_ = 0, over_ = 0;
+  bool copies_ = false;
 };
 
 }  // namespace

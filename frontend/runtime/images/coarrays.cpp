@@ -43,6 +43,7 @@ void xacc_unlock(const void* object, int64_t image, const xacc_place* at) {
 
 void xacc_post(xacc_on to, int64_t tag, const xacc_place* at) {
   guarded(at, [&] {
+    Runtime::get().device().wait(XACC_SYNC);  // who waits for it takes what stands in front of it as done
     for (const int rank : ranks_of(to)) Runtime::get().images().post(rank, tag);
   });
 }

@@ -9,7 +9,26 @@ namespace tca::xacc {
 // single element. Throws Error.
 void move(const Side& to, const Side& from);
 
-// The same of sides of one shape.
+// What of an assignment a rank gets by copying: between the sides' memory, and by way of the stage, in which what comes
+// from others waits where it cannot be put in place.
+struct Copies {
+  std::vector<Copied> own, to_stage, from_stage;
+};
+
+// An assignment between sides of one shape that all ranks execute, set up to be done again: by the host, or, between memory
+// of the device, in a queue.
+class Move {
+ public:
+  virtual ~Move() = default;
+  // Of two sides that are described as those that it was set up for; what ranks have by themselves may lie otherwise.
+  virtual Copies copies(const Side& to, const Side& from) const = 0;
+  virtual void run(const Copies& copies, void* to, const void* from) = 0;
+  virtual void run_in(std::int64_t queue, const Copies& copies, void* to, const void* from) = 0;
+};
+// Collective, where it has not been set up yet. It lasts as long as the runtime.
+Move& move_between(const Side& to, const Side& from, bool on_device = false);
+
+// Does it.
 void move_together(const Side& to, const Side& from);
 // The same by this rank alone: what it owns of the left side from ranks that need not execute this, and
 // what it owns of the right one to such ranks. Those have given their arrays to be reached (xacc_array_share).

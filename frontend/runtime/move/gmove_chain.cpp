@@ -1,6 +1,6 @@
 // A gmove of all ranks that execute: each gets what it owns of the left side from the nearest that has it, by puts of a chain that
 // is made once for two sections. Where both sides are one array, or the left one is not distributed or
-// transposed, what comes waits in memory of the chain's until everything has been read.
+// transposed, what comes from others waits in memory of the chain's until everything has been read.
 #include <algorithm>
 #include <set>
 
@@ -17,9 +17,13 @@ struct Share {
   std::int64_t before;
 };
 
-class Gmove {
+class Gmove : public Move {
  public:
-  Gmove(const Side& to, const Side& from, Group& group) : group_(group), staged_(is_staged(to, from)) {
+  Gmove(const Side& to, const Side& from, Group& group, bool on_device)
+      : group_(group),
+        element_bytes_(to.section().element_bytes),
+        staged_(is_staged(to, from)),
+        on_device_(on_device) {
     std::int64_t most = 1;
     for (const int rank : group.ranks) most = std::max(most, elements(to.owned_by(rank)));
     if (staged_ && from.section().array)
@@ -28,25 +32,54 @@ class Gmove {
     make_chain(to, from);
   }
 
-  void run(const Side& to, const Side& from) {
-    const std::size_t bytes = to.section().element_bytes;
+  // What a rank gets from itself needs the stage only where it would overwrite what is still to be read.
+  Copies copies(const Side& to, const Side& from) const override {
     const int me = group_.ranks[static_cast<std::size_t>(group_.me)];
-    void* into = stage_ ? stage_->window.data() : memory_of(to);
-    for (const Share& share : own_)
-      copy(into, target_steps(to, share, me), memory_of(from), from.steps(share.box, me), share.box, bytes);
-    if (chain_) chain_->run();
-    if (!stage_) return;
-    std::int64_t before = 0;
-    for (const Box& box : to.owned_by(me)) {
-      copy(memory_of(to), to.steps(box, me), into, target_steps(to, {0, box, box, before}, me), box, bytes);
-      before += volume(box);
+    Copies all;
+    for (const Share& share : mine_) {
+      const Steps end = to.steps(share.box, me);
+      const bool own = share.source == me, direct = own && !is_one_array(to, from);
+      if (own)
+        (direct ? all.own : all.to_stage)
+            .push_back({share.box, direct ? end : target_steps(to, share, me), from.steps(share.box, me)});
+      if (stage_ && !direct) all.from_stage.push_back({share.box, end, target_steps(to, share, me)});
     }
+    return all;
+  }
+
+  void run(const Copies& copies, void* to, const void* from) override {
+    void* const stage = stage_ ? stage_->window.data() : nullptr;
+    if (chain_) chain_->start();
+    copy_all(copies.own, to, from);
+    copy_all(copies.to_stage, stage, from);
+    if (chain_) chain_->wait();
+    copy_all(copies.from_stage, to, stage);
+  }
+
+  void run_in(std::int64_t queue, const Copies& copies, void* to, const void* from) override {
+    Device& device = Runtime::get().device();
+    void* const stage = stage_ ? stage_->on_device().data() : nullptr;
+    if (chain_) chain_->run(device.stream(queue));
+    std::vector<BoxCopy> first, then;
+    for (const Copied& one : copies.to_stage) first.push_back({stage, from, &one});
+    for (const Copied& one : copies.own) then.push_back({to, from, &one});
+    for (const Copied& one : copies.from_stage) then.push_back({to, stage, &one});
+    device.copy_boxes(first, element_bytes_, queue);
+    device.copy_boxes(then, element_bytes_, queue);
   }
 
  private:
+  static bool is_one_array(const Side& to, const Side& from) {
+    return to.section().array && from.section().array &&
+           to.section().array->layout->storage == from.section().array->layout->storage;
+  }
+
   static bool is_staged(const Side& to, const Side& from) {
-    if (!to.section().array || !from.section().array || to.transposed()) return true;
-    return to.section().array->layout->storage == from.section().array->layout->storage;
+    return !to.section().array || !from.section().array || to.transposed() || is_one_array(to, from);
+  }
+
+  void copy_all(const std::vector<Copied>& all, void* to, const void* from) const {
+    for (const Copied& one : all) copy(to, one.to, from, one.from, one.box, element_bytes_);
   }
 
   static std::int64_t elements(const std::vector<Box>& boxes) {
@@ -89,10 +122,9 @@ class Gmove {
     for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
       const bool to_me = group_.ranks[r] == me;
       for (Share& share : shares(to, from, group_.ranks[r])) {
-        if (to_me && share.source == me)
-          own_.push_back(std::move(share));
-        else if (to_me)
-          expected.insert(number_of(share.source));
+        if (to_me && share.source != me) expected.insert(number_of(share.source));
+        if (to_me)
+          mine_.push_back(std::move(share));
         else if (share.source == me)
           sent.emplace_back(static_cast<int>(r), std::move(share));
       }
@@ -136,12 +168,14 @@ class Gmove {
       refuse(
           "gmove: an array is memory that no directive has made, which other ranks cannot reach: align it "
           "where it is declared");
-    return storage->group == &group_ ? storage->window : group_.world->view(storage->window);
+    const raw::Window& window = on_device_ ? storage->on_device() : storage->window;
+    return storage->group == &group_ ? window : group_.world->view(window);
   }
 
   Group& group_;
-  bool staged_;
-  std::vector<Share> own_;  // what this rank gets from itself
+  std::size_t element_bytes_;
+  bool staged_, on_device_;
+  std::vector<Share> mine_;  // what this rank gets
   Storage* stage_ = nullptr;
   std::optional<Chain> chain_;
 };
@@ -156,12 +190,17 @@ std::string key_of(const Side& to, const Side& from) {
 
 }  // namespace
 
-void move_together(const Side& to, const Side& from) {
+Move& move_between(const Side& to, const Side& from, bool on_device) {
   Runtime& runtime = Runtime::get();
   runtime.meet(runtime.executing_ranks());
-  auto& slot = runtime.moves[key_of(to, from)];
-  if (!slot) slot = std::make_shared<Gmove>(to, from, runtime.executing());
-  std::static_pointer_cast<Gmove>(slot)->run(to, from);
+  auto& slot = runtime.moves[key_of(to, from) + (on_device ? " on devices" : "")];
+  if (!slot) slot = std::make_shared<Gmove>(to, from, runtime.executing(), on_device);
+  return *std::static_pointer_cast<Gmove>(slot);
+}
+
+void move_together(const Side& to, const Side& from) {
+  Move& move = move_between(to, from);
+  move.run(move.copies(to, from), memory_of(to), memory_of(from));
 }
 
 }  // namespace tca::xacc

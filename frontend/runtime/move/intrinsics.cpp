@@ -1,10 +1,10 @@
 // The functions of xmp.h that rearrange whole arrays. Transposing moves every element once. The others read
 // anywhere, so every rank first has what they read as a whole.
 #include <algorithm>
-#include <complex>
 #include <cstdarg>
 #include <cstring>
 
+#include "runtime/move/typed.hpp"
 #include "runtime/move/whole.hpp"
 #include "runtime/xmp.hpp"
 
@@ -15,43 +15,6 @@ void check_same_elements(const Whole& a, const Whole& b) {
   if (a.bytes() != b.bytes())
     refuse(a.name() + " and " + b.name() + " have elements of " + std::to_string(a.bytes()) + " and " +
            std::to_string(b.bytes()) + " bytes, which are not converted");
-}
-
-template <class Body>
-void with_real_type(int type, Body body) {
-  switch (type) {
-    case XACC_FLOAT:
-      return body(float());
-    case XACC_DOUBLE:
-      return body(double());
-    case XACC_LONG_DOUBLE:
-      return body(static_cast<long double>(0));
-    case XACC_INT8:
-      return body(std::int8_t());
-    case XACC_INT16:
-      return body(std::int16_t());
-    case XACC_INT32:
-      return body(std::int32_t());
-    case XACC_INT64:
-      return body(std::int64_t());
-    case XACC_UINT8:
-      return body(std::uint8_t());
-    case XACC_UINT16:
-      return body(std::uint16_t());
-    case XACC_UINT32:
-      return body(std::uint32_t());
-    case XACC_UINT64:
-      return body(std::uint64_t());
-    default:
-      refuse("elements of this type cannot be computed with: use numbers");
-  }
-}
-
-template <class Body>
-void with_type(int type, Body body) {
-  if (type == XACC_COMPLEX_FLOAT) return body(std::complex<float>());
-  if (type == XACC_COMPLEX_DOUBLE) return body(std::complex<double>());
-  with_real_type(type, body);
 }
 
 void multiply(Whole& x, Whole& a, Whole& b) {

@@ -1,48 +1,8 @@
 #include "runtime/move/section.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace tca::xacc {
-namespace {
-
-// The least t for which `from` + t * `step` is `wanted`, modulo `modulus`; -1 if there is none.
-std::int64_t first_at(std::int64_t from, std::int64_t step, std::int64_t wanted, std::int64_t modulus) {
-  const std::int64_t rounds = modulus / std::gcd(step, modulus);
-  for (std::int64_t t = 0; t < rounds; ++t)
-    if ((from + t * step - wanted) % modulus == 0) return t;
-  return -1;
-}
-
-// The steps below `count` at which `from`, `from` + `step`, ... lies in [begin, end).
-Progression between(std::int64_t from, std::int64_t step, std::int64_t count, std::int64_t begin,
-                    std::int64_t end) {
-  const auto reaches = [&](std::int64_t index) {
-    return index <= from ? 0 : std::min(count, (index - from + step - 1) / step);
-  };
-  return {reaches(begin), 1, reaches(end) - reaches(begin)};
-}
-
-// The same of blocks of `width` from `begin` on that lie `stride` apart. Either each block is a progression, or
-// what lies at the same place in each: the fewer.
-std::vector<Progression> between_blocks(std::int64_t from, std::int64_t step, std::int64_t count,
-                                        std::int64_t begin, std::int64_t width, std::int64_t stride) {
-  std::vector<Progression> found;
-  const std::int64_t last = from + (count - 1) * step;
-  if (last / stride - from / stride < width) {
-    for (std::int64_t block = from / stride * stride + begin; block <= last; block += stride)
-      if (const Progression p = between(from, step, count, block, block + width); p.count > 0)
-        found.push_back(p);
-    return found;
-  }
-  const std::int64_t distance = stride / std::gcd(step, stride);
-  for (std::int64_t i = begin; i < begin + width; ++i)
-    if (const std::int64_t first = first_at(from, step, i, stride); first >= 0 && first < count)
-      found.push_back({first, distance, (count - 1 - first) / distance + 1});
-  return found;
-}
-
-}  // namespace
 
 Side::Side(const xacc_section& section, Loops loops, bool with_shadow)
     : section_(&section), kind_(loops), with_shadow_(with_shadow) {
@@ -86,12 +46,12 @@ std::vector<Progression> Side::owned(std::size_t d, const std::vector<int>& at) 
   if (!whole && layout()->cyclic(d)) {
     const xacc_dimension& dim = layout()->dims[d];
     const xacc_split& split = layout()->on->dim[dim.align.template_dim];
-    return between_blocks(base_[d] + dim.align.offset - split.low, step_[d], count_[d],
-                          at[static_cast<std::size_t>(dim.node_dim)] * split.width, split.width,
-                          split.stride);
+    return steps_in_blocks(base_[d] + dim.align.offset - split.low, step_[d], count_[d],
+                           at[static_cast<std::size_t>(dim.node_dim)] * split.width, split.width,
+                           split.stride);
   }
   const Span own = whole ? Span{0, extent(d, at)} : layout()->owned(d, at.data());
-  const Progression steps = between(base_[d], step_[d], count_[d], own.begin, own.end);
+  const Progression steps = steps_between(base_[d], step_[d], count_[d], own.begin, own.end);
   return own.size() > 0 && steps.count > 0 ? std::vector{steps} : std::vector<Progression>{};
 }
 
@@ -193,8 +153,7 @@ Box whole(const Side& side) {
   return box;
 }
 
-std::byte* memory_of(const Side& side) {
-  const xacc_section& section = side.section();
+std::byte* memory_of(const xacc_section& section) {
   return static_cast<std::byte*>(section.array ? section.array->base : section.memory);
 }
 

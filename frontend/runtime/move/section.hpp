@@ -55,7 +55,8 @@ xacc_section all_of(xacc_array& a);
 // All steps of a side.
 Box whole(const Side& side);
 // Where this rank has a side, from its first element on.
-std::byte* memory_of(const Side& side);
+std::byte* memory_of(const xacc_section& section);
+inline std::byte* memory_of(const Side& side) { return memory_of(side.section()); }
 // A side's elements, one behind the other; and the other way round, or its only one (`one`) over and over.
 std::vector<std::byte> gather(const Side& from, int me);
 void spread(std::byte* into, const Side& to, const std::byte* values, bool one, int me);

@@ -5,6 +5,42 @@
 #include <numeric>
 
 namespace tca::xacc {
+namespace {
+
+// The least t for which `from` + t * `step` is `wanted`, modulo `modulus`; -1 if there is none.
+std::int64_t first_at(std::int64_t from, std::int64_t step, std::int64_t wanted, std::int64_t modulus) {
+  const std::int64_t rounds = modulus / std::gcd(step, modulus);
+  for (std::int64_t t = 0; t < rounds; ++t)
+    if ((from + t * step - wanted) % modulus == 0) return t;
+  return -1;
+}
+
+}  // namespace
+
+Progression steps_between(std::int64_t from, std::int64_t step, std::int64_t count, std::int64_t begin,
+                          std::int64_t end) {
+  const auto reaches = [&](std::int64_t index) {
+    return index <= from ? 0 : std::min(count, (index - from + step - 1) / step);
+  };
+  return {reaches(begin), 1, reaches(end) - reaches(begin)};
+}
+
+std::vector<Progression> steps_in_blocks(std::int64_t from, std::int64_t step, std::int64_t count,
+                                         std::int64_t begin, std::int64_t width, std::int64_t stride) {
+  std::vector<Progression> found;
+  const std::int64_t last = from + (count - 1) * step;
+  if (last / stride - from / stride < width) {
+    for (std::int64_t block = from / stride * stride + begin; block <= last; block += stride)
+      if (const Progression p = steps_between(from, step, count, block, block + width); p.count > 0)
+        found.push_back(p);
+    return found;
+  }
+  const std::int64_t distance = stride / std::gcd(step, stride);
+  for (std::int64_t i = begin; i < begin + width; ++i)
+    if (const std::int64_t first = first_at(from, step, i, stride); first >= 0 && first < count)
+      found.push_back({first, distance, (count - 1 - first) / distance + 1});
+  return found;
+}
 
 Progression intersection(const Progression& a, const Progression& b) {
   if (a.count <= 0 || b.count <= 0) return {};

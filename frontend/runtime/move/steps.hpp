@@ -18,6 +18,13 @@ struct Progression {
   std::int64_t count = 0;
   std::int64_t last() const { return first + (count - 1) * distance; }
 };
+// The steps below `count` at which `from`, `from` + `step`, ... lies in [begin, end).
+Progression steps_between(std::int64_t from, std::int64_t step, std::int64_t count, std::int64_t begin,
+                          std::int64_t end);
+// The same of blocks of `width` from `begin` on that lie `stride` apart. Either each block is a progression, or
+// what lies at the same place in each: the fewer.
+std::vector<Progression> steps_in_blocks(std::int64_t from, std::int64_t step, std::int64_t count,
+                                         std::int64_t begin, std::int64_t width, std::int64_t stride);
 // Of two, it is one again.
 Progression intersection(const Progression& a, const Progression& b);
 
@@ -39,6 +46,12 @@ Steps dense(const Box& part, const Box& whole);
 // Copies a box between two places of this rank's memory.
 void copy(void* to, const Steps& to_steps, const void* from, const Steps& from_steps, const Box& box,
           std::size_t element_bytes);
+
+// Elements that a rank copies itself.
+struct Copied {
+  Box box;
+  Steps to, from;
+};
 
 // The layouts of a box on both sides of a put; several where it has more loops than a layout.
 struct Piece {

@@ -15,21 +15,29 @@
 #include <limits>
 #include <type_traits>
 
+#include "tca/launch.cuh"
+#include "tca/team.cuh"
+#include "tca/xacc/meeting.hpp"
 #include "tca/xacc/runtime.h"
 
-/// An array whose rows are as long as this rank has them. The host makes it, as a xacc_rows.
+/// An array whose rows are as long as this rank has them, of elements or of rows that are as long everywhere. The host
+/// makes it, as a xacc_rows; pitches count elements.
 template <class T, int dims>
 struct xacc_view {
   T* data;
-  int64_t pitch[dims - 1];
+  int32_t pitch[dims - 1];
 
-  __device__ decltype(auto) operator[](int64_t i) const {
+  /// Where the index has 32 bits, one instruction multiplies and adds to the address.
+  template <class Index>
+  __device__ decltype(auto) operator[](Index i) const {
+    T* const row = reinterpret_cast<T*>(reinterpret_cast<std::remove_all_extents_t<T>*>(data) +
+                                        static_cast<int64_t>(i) * pitch[0]);
     if constexpr (dims == 2) {
-      return data + i * pitch[0];
-    } else {
-      xacc_view<T, dims - 1> row{data + i * pitch[0], {}};
-      for (int d = 0; d < dims - 2; ++d) row.pitch[d] = pitch[d + 1];
       return row;
+    } else {
+      xacc_view<T, dims - 1> rows{row, {}};
+      for (int d = 0; d < dims - 2; ++d) rows.pitch[d] = pitch[d + 1];
+      return rows;
     }
   }
 };
@@ -116,6 +124,19 @@ __device__ inline T xacc_combine(T a, T b) {
   }
 }
 
+/// A warp's reduction: each thread begins with nothing, and in the end all have what was there before, with what the warp
+/// has found.
+template <int operation, class T>
+__device__ inline void xacc_begin(T& value) {
+  value = xacc_identity<T, operation>();
+}
+template <int operation, class T>
+__device__ inline void xacc_over_warp(T& value, T before) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = xacc_combine<T, operation>(value, static_cast<T>(__shfl_xor_sync(~0u, +value, distance)));
+  value = xacc_combine<T, operation>(before, value);
+}
+
 /// Numbers within a block and within the grid, row by row.
 __device__ inline unsigned xacc_thread_of_block() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -150,7 +171,7 @@ __device__ T xacc_over_block(T mine) {
   return all;
 }
 
-/// Where a region's reductions meet: a ticket, the results, and of each reduction one value a block. The runtime
+/// The scratch memory of a meeting: a ticket, the results, and of each reduction one value a block. The runtime
 /// makes it zeroed, `xacc_slot_bytes` for each of these.
 template <class T>
 __device__ inline T* xacc_total(void* scratch, int number) {
@@ -183,10 +204,37 @@ __device__ inline bool xacc_comes_last(void* scratch) {
 template <class T, int operation>
 __device__ void xacc_finish(void* scratch, int reductions, int number, T* into, T before) {
   T mine = xacc_identity<T, operation>();
-  for (unsigned block = xacc_thread_of_block(); block < xacc_blocks(); block += xacc_threads_of_block())
-    mine = xacc_combine<T, operation>(mine, *xacc_partial<T>(scratch, reductions, number, block));
+  constexpr unsigned at_once = 4;  // loads under way
+  const unsigned blocks = xacc_blocks(), step = xacc_threads_of_block();
+  for (unsigned block = xacc_thread_of_block(); block < blocks; block += at_once * step) {
+    T left[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      left[k] = block + k * step < blocks ? *xacc_partial<T>(scratch, reductions, number, block + k * step)
+                                          : xacc_identity<T, operation>();
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) mine = xacc_combine<T, operation>(mine, left[k]);
+  }
   const T all = xacc_over_block<T, operation>(mine);
   if (xacc_thread_of_block() == 0) *into = xacc_combine<T, operation>(before, all);
+}
+
+/// Combines a result with those of the other ranks, which call it in the same order.
+template <class T, int operation>
+__device__ void xacc_over_ranks(tca::BlockTeam& ranks, void* scratch, int number) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
+    ranks.allreduce(xacc_total<T>(scratch, number), 1,
+                    [](T a, T b) { return xacc_combine<T, operation>(a, b); });
+}
+
+/// Tells a result to the host, if it waits.
+template <class T>
+__device__ void xacc_tell(const xacc_meeting& meeting, int number) {
+  static_assert(sizeof(T) <= 8);
+  if (!meeting.told || xacc_thread_of_block() != 0) return;
+  std::uint64_t raw = 0;
+  memcpy(&raw, xacc_total<T>(meeting.scratch, number), sizeof(T));
+  meeting.told[number].write(tca::device::Packet::of(raw, meeting.launch));
 }
 
 #endif

@@ -32,6 +32,13 @@ typedef struct xacc_place {
   const char* directive;
 } xacc_place;
 
+/// The same of a directive that is executed often, with what the runtime has set up for it there. It is static and begins
+/// as the place and a zero, so that the next time costs a look at whether everything is as it was.
+typedef struct xacc_site {
+  xacc_place place;
+  void* kept;  ///< the runtime's
+} xacc_site;
+
 /// Ranks in a grid, row by row. `at` is where this rank lies; it is in none of them where `inside` is 0.
 typedef struct xacc_nodes {
   const char* name;
@@ -150,12 +157,12 @@ enum {
 };
 /// `widths` has low, high and periodic of each dimension; NULL is the whole shadow. `async` is -1, or what
 /// wait_async names.
-void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, const xacc_place* at);
+void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, xacc_site* site);
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at);
 void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at);
 /// Adds ghosts to the elements that they are of; `type` is a xacc_type.
 void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at);
-void xacc_barrier(xacc_on on, int flags, const xacc_place* at);
+void xacc_barrier(xacc_on on, int flags, xacc_site* site);
 void xacc_wait_async(int64_t id, const xacc_place* at);
 
 enum xacc_type {
@@ -186,10 +193,9 @@ enum xacc_operation {
   XACC_OR
 };
 void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on on, int flags,
-                 const xacc_place* at);
+                 xacc_site* site);
 void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at);
-void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags,
-                const xacc_place* at);
+void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, xacc_site* site);
 
 /// A section: of a distributed array, or of memory that every rank has by itself.
 typedef struct xacc_section {
@@ -208,7 +214,7 @@ void xacc_bcast_section(const xacc_section* what, const xacc_on* from, xacc_on o
 enum xacc_choice { XACC_FIRST_NODE, XACC_FIRST_PLACE, XACC_LAST_PLACE };
 void xacc_reduce_place(void* value, int type, int operation, int choice, const xacc_section* const* places,
                        int count, xacc_on on, const xacc_place* at);
-void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, const xacc_place* at);
+void xacc_gmove(const xacc_section* to, const xacc_section* from, int flags, xacc_site* site);
 
 /// Coarrays: `memory` becomes this image's, zeroed. Sections are of that memory, here and at image `image`.
 void xacc_coarray_make(void** memory, const char* name, size_t bytes, const xacc_place* at);
@@ -256,24 +262,32 @@ void xacc_data_leave(xacc_data* data);
 void xacc_enter_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_exit_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_update(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
+/// Ends the program where an item is not on the device.
+void xacc_present(const xacc_item* items, int count, xacc_site* site);
 
 /// An array as a kernel sees it: its element 0, 0, ... on the device, and how many elements its rows have.
 typedef struct xacc_rows {
   void* data;
-  int64_t pitch[XACC_DIMS - 1];
+  int32_t pitch[XACC_DIMS - 1];
 } xacc_rows;
 /// End the program where the array is not on the device. `extents` are those of all dimensions but the first.
 void* xacc_device_address(const char* name, const void* host, const xacc_place* at);
-/// The same array with its memory on the device, for what stands in host_data.
+/// The same array with its memory on the device, for what stands in host_data. Both wait for what regions that the
+/// host need not wait for do there.
 xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
                        const xacc_place* at);
 
-/// A variable of the host's that a region's reduction adds to; NULL where it is on the device.
+/// A variable of the host's that a region's reduction adds to; NULL where it is on the device. With `over` it is
+/// then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
+/// `type` is a xacc_type.
 typedef struct xacc_result {
   void* host;
   size_t bytes;
+  const xacc_on* over;
+  int type, operation;
+  xacc_site* site;
 } xacc_result;
 /// A compute region as a kernel. `trips` says how often its loops go round that threads share out, the innermost
 /// first: 1 for those that there are not, and -1 where it is not known beforehand.
@@ -338,6 +352,8 @@ XACC_FUNCTION int64_t xacc_next(const xacc_split* split, int64_t offset, int64_t
   }
 }
 
+/// The least value of a variable.
+XACC_FUNCTION int64_t xacc_least(int is_unsigned) { return is_unsigned ? 0 : INT64_MIN; }
 XACC_FUNCTION int64_t xacc_min(int64_t a, int64_t b) { return a < b ? a : b; }
 XACC_FUNCTION int64_t xacc_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /// The first of `from`, `from` + `step`, ... that is not below `low`, for positive steps.

@@ -1,6 +1,6 @@
 // The text of kernels, and what the host does in their place.
 #include "emit/emitter.hpp"
-#include "emit/kernel.hpp"
+#include "emit/kernel/kernel.hpp"
 
 namespace tca::xacc {
 namespace {
@@ -28,11 +28,21 @@ std::string Emitter::kernel_text(Kernel& k) {
   for (const std::string& name : objects_in(body, "xacc_nodes_"))
     add_value(k, "const xacc_nodes " + name, "(void*)&" + name);
   surroundings_.need(k.tokens);
-  std::string text =
-      "\nstatic __global__ void " + k.name + "_body(void* xacc_scratch" + k.parameters + ") {\n";
-  if (k.reductions > 0) text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) + ";";
+  const std::string meeting = k.reductions == 0 ? "void*"
+                              : k.over.empty()  ? "const __grid_constant__ xacc_meeting xacc_meet"
+                                                : "const __grid_constant__ xacc_meeting_of_ranks xacc_meet";
+  std::string text = "\nstatic __global__ void " + k.name + "_body(" + meeting + k.parameters +
+                     ") {\ntca::wait_for_previous_kernel();";
+  if (k.reductions > 0)
+    text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) +
+            "; void* const xacc_scratch = xacc_meet.scratch;";
   text += k.before + "\n#line " + std::to_string(first.line) + " " + quoted(first.file) + "\n" + body + "\n";
-  if (k.reductions > 0) text += k.leave + " if (xacc_comes_last(xacc_scratch)) {" + k.finish + " }\n";
+  if (k.reductions > 0) {
+    text += k.leave + " if (xacc_comes_last(xacc_scratch)) {" + k.finish;
+    if (!k.over.empty())
+      text += " if (xacc_meet.team.size > 1) { tca::BlockTeam xacc_team(xacc_meet.team);" + k.over + " }";
+    text += k.tell + " }\n";
+  }
   return text + "}\nextern \"C\" const void* const " + k.name + " = reinterpret_cast<const void*>(&" +
          k.name + "_body);\n";
 }

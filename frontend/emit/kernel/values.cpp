@@ -2,43 +2,28 @@
 #include <algorithm>
 
 #include "emit/emitter.hpp"
-#include "emit/kernel.hpp"
+#include "emit/kernel/kernel.hpp"
 
 namespace tca::xacc {
 namespace {
 
-bool is_reduction(const AccClause& clause, std::string_view name) {
-  return clause.name.text == "reduction" && std::any_of(clause.variables.begin(), clause.variables.end(),
-                                                        [&](const Ref& r) { return r.name.text == name; });
-}
-
-// The operation of a reduction clause that names a variable; empty where there is none.
-std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name) {
-  static const std::map<std::string, std::string> names{
-      {"+", "XACC_SUM"},   {"-", "XACC_SUM"},     {"*", "XACC_PRODUCT"}, {"max", "XACC_MAX"},
-      {"min", "XACC_MIN"}, {"&", "XACC_BIT_AND"}, {"|", "XACC_BIT_OR"},  {"^", "XACC_BIT_XOR"},
-      {"&&", "XACC_AND"},  {"||", "XACC_OR"}};
-  for (const AccDirective* loop : loops)
-    for (const AccClause& clause : loop->clauses)
-      if (is_reduction(clause, name)) return names.at(clause.operation);
-  return "";
-}
-
-bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause,
-               std::string_view name) {
-  for (const AccDirective* loop : loops)
-    for (const AccClause& c : loop->clauses)
-      if (c.name.text == clause)
-        for (const Ref& ref : c.variables)
-          if (ref.name.text == name) return true;
-  return false;
-}
-
-bool is_constant(std::string_view text) {
+bool is_constant(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isdigit(c) || std::isspace(c) ||
            std::string_view("+-*/()uUlL").find(static_cast<char>(c)) != std::string_view::npos;
   });
+}
+
+// An array whose rows have these extents. What is constant of them, from the last on, is said by the type, so that the
+// compiler finds elements with it.
+std::string array_parameter(const std::string& element, const std::string& name,
+                            const std::vector<std::string>& extents) {
+  std::size_t open = extents.size();  // dimensions behind the first that are found at run time
+  while (open > 0 && is_constant(extents[open - 1])) --open;
+  std::string rows;
+  for (std::size_t d = open; d < extents.size(); ++d) rows += "[" + extents[d] + "]";
+  if (open > 0) return "const xacc_view<" + element + rows + ", " + std::to_string(open + 1) + "> " + name;
+  return rows.empty() ? element + "* " + name : element + " (*" + name + ")" + rows;
 }
 
 }  // namespace
@@ -51,6 +36,10 @@ void Emitter::capture(Kernel& k, const Statement& s, const Region& r) {
     if (!symbol || symbol->kind == Symbol::Kind::function || symbol->kind == Symbol::Kind::type) continue;
     if (symbol->token >= s.tokens.first && symbol->token < s.tokens.last) continue;
     if (token(i - 1).is(".") || token(i - 1).is("->")) continue;
+    if (symbol->coarray && reference_at(i))
+      throw Fault{program_.place(i),
+                  "an image's `" + std::string(symbol->name) + "` is reached from a compute region on GPUs",
+                  "get it in front of the region, or put it behind"};
     if (symbol->array && !token(i + 1).is("["))
       throw Fault{program_.place(i),
                   "`" + std::string(symbol->name) + "` stands in a compute region without a subscript",
@@ -69,9 +58,11 @@ void Emitter::add_value(Kernel& k, const std::string& parameter, const std::stri
 
 void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
   const std::string name(symbol.name);
-  if (symbol.coarray)
-    throw Fault{place, "the coarray `" + name + "` is used in a compute region for GPUs",
-                "copy what the region needs of it to an array"};
+  if (symbol.coarray && symbol.dims.empty())
+    throw Fault{
+        place,
+        "the coarray `" + name + "` is a scalar, and those that a compute region on GPUs uses are arrays",
+        "make it an array of one, " + name + "[1]"};
   if (!symbol.parameters.empty())
     throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's",
                 "call the function by its name"};
@@ -107,19 +98,7 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
     add_value(k, plain + "* " + rows, "&" + rows + ".data");
   }
   if (const std::string operation = reduction_of(r.loops, name); !operation.empty()) {
-    const std::string which = plain + ", " + operation, number = std::to_string(k.reductions++);
-    k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
-    k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) +
-                 ", sizeof(" + name + ")}";
-    std::string into = rows + ", *" + rows;
-    if (!resident) {
-      const std::string from = unique("from");
-      add_value(k, plain + " " + from, "(void*)&" + name);
-      into = "xacc_total<" + plain + ">(xacc_scratch, " + number + "), " + from;
-    }
-    k.leave +=
-        " xacc_leave_value<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + name + ");";
-    k.finish += " xacc_finish<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + into + ");";
+    capture_reduction(k, symbol, plain, operation, rows, r);
   } else if (resident) {
     k.before += " " + plain + "& " + name + " = *" + rows + ";";
   } else if (in_clause(r.loops, "private", name)) {
@@ -129,9 +108,19 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
   }
 }
 
-// The extents of all dimensions but the first, as this rank has them; empty where one of them is not constant
-// and `constant` asks for that.
-std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constant) const {
+// Whether every rank has all of a dimension: it is not shared out, or among one node.
+bool Emitter::is_whole(const Array& array, std::size_t dim) const {
+  const int t = array.template_dims[dim];
+  if (t < 0 || array.with->node_dims.empty()) return true;
+  const int node_dim = array.with->node_dims[static_cast<std::size_t>(t)];
+  if (node_dim < 0) return true;
+  const Format::Kind format = array.with->distribute->formats[static_cast<std::size_t>(t)].kind;
+  return format == Format::Kind::block &&
+         array.with->onto->directive->extents[static_cast<std::size_t>(node_dim)].extent.text == "1";
+}
+
+// The extents of all dimensions but the first, as this rank has them; "?" where it only shows when the program runs.
+std::vector<std::string> Emitter::row_extents(const Symbol& symbol) const {
   std::vector<std::string> extents;
   const bool rows = is_pointer_to_rows(symbol);
   if (!symbol.array) {
@@ -141,10 +130,7 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
     const Array& array = *symbol.array;
     const std::size_t missing = array.rank - symbol.dims.size();
     for (std::size_t d = 1; d < array.rank; ++d) {
-      const int t = array.template_dims[d];
-      const bool whole =
-          t < 0 || array.with->node_dims.empty() || array.with->node_dims[static_cast<std::size_t>(t)] < 0;
-      const bool known = whole && d >= missing && array.storage != Array::Storage::allocated;
+      const bool known = is_whole(array, d) && d >= missing && array.storage != Array::Storage::allocated;
       std::string extent = known ? "(" + text_of(symbol.dims[d - missing]) + ")" : "?";
       if (array.shadow && array.shadow->widths[d].full)
         extent = "?";
@@ -154,7 +140,6 @@ std::vector<std::string> Emitter::row_extents(const Symbol& symbol, bool constan
       extents.push_back(extent);
     }
   }
-  if (constant && !std::all_of(extents.begin(), extents.end(), is_constant)) extents.assign(1, "");
   return extents;
 }
 
@@ -185,15 +170,8 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
                 "reduce it in a loop over its elements, or write acc atomic"};
   if (plain_pointer && (device_pointers_.contains(name) || in_clause(r.loops, "deviceptr", name)))
     return add_value(k, element + "* " + name, "(void*)&" + name);
-  const std::vector<std::string> constant = row_extents(symbol, true), extents = row_extents(symbol, false);
+  const std::vector<std::string> extents = row_extents(symbol);
   const std::size_t rank = extents.size() + 1;
-  std::string parameter = element + "* " + name;
-  if (rank > 1 && constant[0].empty()) {
-    parameter = "const xacc_view<" + element + ", " + std::to_string(rank) + "> " + name;
-  } else if (rank > 1) {
-    parameter = element + " (*" + name + ")";
-    for (const std::string& extent : constant) parameter += "[" + extent + "]";
-  }
   const std::string rows = unique("rows");
   bring(k, symbol, place, r);
   if (symbol.array)
@@ -203,7 +181,25 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
     k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name +
                 ", " + std::to_string(rank) + ", " + (extents.empty() ? "0" : numbers(extents)) + ", " +
                 k.place_text + ");";
-  add_value(k, parameter, "&" + rows);
+  add_value(
+      k, symbol.coarray ? coarray_parameter(symbol, element, place) : array_parameter(element, name, extents),
+      "&" + rows);
+}
+
+// A coarray is what a pointer points to, in a kernel as on the host.
+std::string Emitter::coarray_parameter(const Symbol& symbol, const std::string& element, Place place) const {
+  const std::string name = name_of(symbol);
+  std::string type = element + " " + name;
+  for (const Range dim : symbol.dims) {
+    const std::string extent = text_of(dim);
+    if (!is_constant(extent))
+      throw Fault{place,
+                  "the size of the coarray `" + std::string(symbol.name) +
+                      "` is no constant, which regions on GPUs need",
+                  "declare it with a number, or copy what the region needs to an array"};
+    type += "[" + extent + "]";
+  }
+  return type;
 }
 
 // Arrays of known size come along where they are not on the device.

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "emit/emitter.hpp"
-#include "emit/kernel.hpp"
+#include "emit/kernel/kernel.hpp"
 
 namespace tca::xacc {
 namespace {

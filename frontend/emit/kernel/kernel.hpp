@@ -20,17 +20,24 @@ struct Kernel {
   std::string parameters = {};  // behind the first
   std::string before = {};      // what stands in front of the region's own text, and behind it
   std::string behind = {};
-  std::string leave = {}, finish = {};  // of reductions: in every block, and in the one that comes last
-  std::string open = {};                // what the host knows of this rank's part
-  std::string set_up = {};              // what it declares
-  std::string values = {};              // its pointers to the parameters
-  std::string results = {};             // where it wants the reductions
-  std::string items = {};               // arrays that come along by themselves
+  // Of reductions: in every block, and in the one that comes last, with other ranks and for the host.
+  std::string leave = {}, finish = {}, over = {}, tell = {};
+  std::string open = {};     // what the host knows of this rank's part
+  std::string set_up = {};   // what it declares
+  std::string values = {};   // its pointers to the parameters
+  std::string results = {};  // where it wants the reductions
+  std::string items = {};    // arrays that come along by themselves
   std::array<std::string, 3> trips = {"1", "1", "1"};
   std::string gangs = "0", vector = "0", queue = {};
   int reductions = 0, item_count = 0;
   std::string condition = {}, hoisted = {};  // of `if`: otherwise the host does it, with these pointers
 };
+
+// What a pragma says, if it is one of OpenACC's.
+const AccDirective* acc_of(const std::optional<Directive>& directive);
+// The operation of a reduction clause that names a variable; empty where there is none.
+std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name);
+bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause, std::string_view name);
 
 // The functions, types and constants of a file that its kernels need, in the order of the file.
 class KernelSurroundings {
