@@ -33,21 +33,27 @@ void Fields::begin_wave() {
   });
 }
 
+// Of E at an index, in units of a field over the side of a cell.
+Vec<double> Fields::curl(std::int64_t at) const {
+  const Vec<double>* const e = e_.data() + at;
+  const Vec<double>&here = e[0], &right = e[1], &up = e[domain_.step(1)], &far = e[domain_.step(2)];
+  return {(up.z - here.z) - (far.y - here.y), (far.x - here.x) - (right.z - here.z),
+          (right.y - here.y) - (up.x - here.x)};
+}
+
 // In ghosts that lie further out than those of E reach, B gets values that nothing reads.
 void Fields::advance_b() {
   const double half = ratio_ / 2;
-  const Vec<double>* const e = e_.data();
   Vec<double>* const b = b_.data();
-  const std::int64_t sy = domain_.step(1), sz = domain_.step(2);
   const bool is_flat = domain_.dims() == 2;
   for (std::int64_t z = is_flat ? 0 : -1; z <= (is_flat ? 0 : domain_.cells(2)); ++z) {
     for (std::int64_t y = -1; y <= domain_.cells(1); ++y) {
       const std::int64_t begin = domain_.index(-1, y, z), end = begin + domain_.cells(0) + 2;
       for (std::int64_t at = begin; at < end; ++at) {
-        const Vec<double>&here = e[at], &right = e[at + 1], &up = e[at + sy], &far = e[at + sz];
-        b[at].x -= half * ((up.z - here.z) - (far.y - here.y));
-        b[at].y -= half * ((far.x - here.x) - (right.z - here.z));
-        b[at].z -= half * ((right.y - here.y) - (up.x - here.x));
+        const Vec<double> change = curl(at);
+        b[at].x -= half * change.x;
+        b[at].y -= half * change.y;
+        b[at].z -= half * change.z;
       }
     }
   }
@@ -117,12 +123,15 @@ double Fields::divergence(std::int64_t at) const {
   return ((e[at].x - e[at - 1].x) + (e[at].y - e[at - sy].y) + (e[at].z - e[at - sz].z)) / deck_.cell;
 }
 
+// What Yee's scheme conserves in a vacuum to the last digit: of B the product of half a step before and half a step behind.
 double Fields::energy() const {
   double sum = 0;
-  const auto square = [](const Vec<double>& v) { return v.x * v.x + v.y * v.y + v.z * v.z; };
+  const auto product = [](const Vec<double>& v, const Vec<double>& w) { return v.x * w.x + v.y * w.y + v.z * w.z; };
   each_row([&](std::int64_t begin, std::int64_t end, std::int64_t, std::int64_t) {
-    for (std::int64_t at = begin; at < end; ++at)
-      sum += square(e_.data()[at]) + square(b_[static_cast<std::size_t>(at)]);
+    for (std::int64_t at = begin; at < end; ++at) {
+      const Vec<double>&e = e_.data()[at], &b = b_[static_cast<std::size_t>(at)];
+      sum += product(e, e) + product(b, b) - ratio_ * product(b, curl(at));
+    }
   });
   return sum / 2;
 }

@@ -32,7 +32,7 @@ class Fields {
   // The divergence of E at one of this rank's own nodes. The ghosts of E have been filled.
   double divergence(std::int64_t at) const;
 
-  // What the field of this rank's own cells has of energy.
+  // What the field of this rank's own cells has of energy. The ghosts of E have been filled.
   double energy() const;
 
   const Window<Vec<double>>& e_window() const { return e_; }
@@ -43,6 +43,7 @@ class Fields {
   static constexpr std::int64_t antenna = 4;
 
  private:
+  Vec<double> curl(std::int64_t at) const;
   template <class Act>
   void each_row(const Act& act) const;
   template <class Number>

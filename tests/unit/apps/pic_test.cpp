@@ -70,5 +70,36 @@ TEST(Pic, HasTheSameParticlesToTheBitOnAnyGrid) {
   compare(warm({4, 4, 8}), {{1, 1, 2}, {2, 2, 1}, {2, 2, 2}});
 }
 
+void expect_right(const Simulation& run, const Deck& deck) {
+  const Finding wave = wave_in(deck, run.history);
+  EXPECT_FALSE(wave.what.empty());
+  EXPECT_TRUE(wave.is_right()) << wave.what << ": " << wave.found << ", known is " << wave.known << ", ratio - 1 "
+                               << wave.found / wave.known - 1;
+  EXPECT_LT(worst_gauss(run), 1e-12);
+  EXPECT_LT(energy_drift(run.history), 0.01) << run.history.front().kinetic_energy;
+}
+
+TEST(PicWaves, LightInAVacuumHasTheFrequencyOfTheLattice) {
+  const Deck deck = checked(built_in("vacuum"));
+  expect_right(simulated(deck, {1, 2}), deck);
+}
+
+TEST(PicWaves, ColdPlasmaOscillatesWithItsFrequency) {
+  Deck deck = built_in("langmuir");
+  deck.extents = {4, 64};
+  deck = checked(deck);
+  expect_right(simulated(deck, {1, 2}), deck);
+  expect_right(simulated<double>(deck, {1, 1}), deck);
+  deck.extents = {4, 4, 64};
+  expect_right(simulated(checked(deck), {1, 1, 2}), checked(deck));
+}
+
+TEST(PicWaves, TwoBeamsGrowUnstable) {
+  Deck deck = built_in("two-stream");
+  deck.extents = {4, 64};
+  deck = checked(deck);
+  expect_right(simulated(deck, {1, 2}), deck);
+}
+
 }  // namespace
 }  // namespace tca::pic

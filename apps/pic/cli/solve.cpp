@@ -1,0 +1,76 @@
+#include "pic/cli/solve.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cli/options/extents.hpp"
+#include "cli/options/refuse.hpp"
+#include "cli/output/progress.hpp"
+#include "pic/cli/deck_file.hpp"
+#include "pic/domain.hpp"
+#include "pic/exchange.hpp"
+#include "pic/measure.hpp"
+#include "pic/physics.hpp"
+#include "pic/solver.hpp"
+#include "shared/mpi_session.hpp"
+
+namespace tca::tool {
+namespace {
+
+template <class Number>
+void simulate_in(World& world, const PicOptions& options, const Grid& grid, PicReport& report,
+                 PicDrawings& drawings) {
+  pic::Solver<Number> solver(world, report.deck, grid);
+  std::vector<std::unique_ptr<pic::Exchange>> exchanges;
+  exchanges.push_back(
+      pic::direct_exchange(world, solver.exchanged(), apps::Channels(options.channels, pic::messages)));
+  for (std::size_t m = 0; m < pic::messages.size(); ++m)
+    report.explained.push_back({std::string(pic::messages[m]), exchanges.front()->explain(m)});
+  if (options.compare)
+    if (auto mpi = pic::mpi_exchange(world, solver.exchanged())) exchanges.push_back(std::move(mpi));
+  report.peer = {"MPI", apps::mpi_version()};
+  std::vector<pic::Exchange*> pointers;
+  for (const auto& exchange : exchanges) pointers.push_back(exchange.get());
+  Bars bars;
+  report.run = pic::simulate(world, solver, pointers, options.check_every, bars.shown_by(world.rank()),
+                             [&] { drawings.look(solver); });
+}
+
+}  // namespace
+
+pic::Deck pic_deck(const PicOptions& options) {
+  pic::Extents extents;
+  if (!options.extent.empty()) {
+    const auto given = parse_extents("--extent", options.extent);
+    if (!given || (given->size() != 2 && given->size() != 3))
+      refuse("--extent {}: give two numbers (y, x), or three such as 32x32x64 (z, y, x)", options.extent);
+    extents = *given;
+  }
+  pic::Deck deck = read_deck(options.deck, extents);
+  if (options.steps > 0) deck.steps = options.steps;
+  return deck;
+}
+
+Grid make_pic_grid(const PicOptions& options, const pic::Deck& deck, int ranks) {
+  const auto dims = static_cast<std::size_t>(deck.dims());
+  return pic::make_grid(deck, ranks,
+                        options.grid == "auto" ? std::vector<int>(dims, 0) : parse_grid(options.grid, dims, ranks));
+}
+
+PicReport solve_pic(World& world, const PicOptions& options, PicDrawings& drawings) {
+  PicReport report{.deck = pic_deck(options)};
+  const Grid grid = make_pic_grid(options, report.deck, world.size());
+  report.grid = grid.describe();
+  report.is_fast = options.fast;
+  report.job = describe_job(world, options);
+  if (options.fast) {
+    simulate_in<double>(world, options, grid, report, drawings);
+  } else {
+    simulate_in<std::int64_t>(world, options, grid, report, drawings);
+  }
+  report.wave = pic::wave_in(report.deck, report.run.history);
+  return report;
+}
+
+}  // namespace tca::tool
