@@ -26,7 +26,7 @@ struct Laser {
 struct Deck {
   std::string name;
   Extents extents;
-  double cell = 0;  // the side of a cell
+  double cell = 0;    // the side of a cell
   double cfl = 0.95;  // the time step, in parts of the longest for which Yee's scheme is stable
   std::int64_t steps = 0;
 
@@ -41,19 +41,22 @@ struct Deck {
   double amplitude = 0;
   int waves = 1;
 
-  bool walls = false;  // that absorb what comes, at both ends of x; elsewhere, and without them, the box is periodic
-  double plasma_begins = 0, ramp = 0;  // along x: where the density begins to rise, and over which length it does
+  bool walls =
+      false;  // that absorb what comes, at both ends of x; elsewhere, and without them, the box is periodic
+  double plasma_begins = 0,
+         ramp = 0;  // along x: where the density begins to rise, and over which length it does
   Laser laser;
 
   int dims() const { return static_cast<int>(extents.size()); }
   double dt() const;
-  double length() const { return cell * static_cast<double>(extents.back()); }     // of the box along x
+  double length() const { return cell * static_cast<double>(extents.back()); }  // of the box along x
   double wave_number() const { return 2 * 3.14159265358979323846 * waves / length(); }
   double density(double x) const;  // of the electrons at first, of the undisturbed plasma's
   std::int64_t particles() const;  // at most; where the density is 0 there are none
 };
 
-inline constexpr std::array<std::string_view, 4> built_in_decks{"langmuir", "two-stream", "wakefield", "vacuum"};
+inline constexpr std::array<std::string_view, 4> built_in_decks{"langmuir", "two-stream", "wakefield",
+                                                                "vacuum"};
 
 // Completes a deck and throws Error{invalid_argument} for what cannot be simulated.
 Deck checked(Deck deck);

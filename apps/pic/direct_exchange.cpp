@@ -26,7 +26,8 @@ Fold committed_fold(World& world, const Exchanged<Number>& what, const std::stri
   return fold;
 }
 
-Halo committed_halo(World& world, const Domain& domain, const Window<Vec<double>>& e, const std::string& channel) {
+Halo committed_halo(World& world, const Domain& domain, const Window<Vec<double>>& e,
+                    const std::string& channel) {
   HaloOptions options = domain.halo_options({1, 1});
   options.chain.channel = channel;
   Halo halo(world, "E", domain.grid(), domain.interior(), options);
@@ -120,9 +121,13 @@ class DirectExchange : public Exchange {
   void wait_flow() override { fold_.wait(); }
   void start_field() override { halo_.start(); }
   void wait_field() override { halo_.wait(); }
-  int migrate(Particles& particles, const Leavers& leavers) override { return ferry_.carry(particles, leavers); }
+  int migrate(Particles& particles, const Leavers& leavers) override {
+    return ferry_.carry(particles, leavers);
+  }
 
-  std::array<std::int64_t, 3> bytes() const override { return {fold_.bytes(), halo_.bytes(), ferry_.bytes()}; }
+  std::array<std::int64_t, 3> bytes() const override {
+    return {fold_.bytes(), halo_.bytes(), ferry_.bytes()};
+  }
   std::string explain(std::size_t message) const override {
     return message == 0 ? fold_.explain() : message == 1 ? halo_.explain() : ferry_.explain();
   }
@@ -142,6 +147,7 @@ std::unique_ptr<Exchange> direct_exchange(World& world, const Exchanged<Number>&
 }
 
 template std::unique_ptr<Exchange> direct_exchange(World&, const Exchanged<double>&, const apps::Channels&);
-template std::unique_ptr<Exchange> direct_exchange(World&, const Exchanged<std::int64_t>&, const apps::Channels&);
+template std::unique_ptr<Exchange> direct_exchange(World&, const Exchanged<std::int64_t>&,
+                                                   const apps::Channels&);
 
 }  // namespace tca::pic

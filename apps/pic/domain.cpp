@@ -26,7 +26,9 @@ void each_direction(int dims, const Act& act) {
       for (int x = -1; x <= 1; ++x) act(x, y, z);
 }
 
-std::uint8_t number_of(int x, int y, int z) { return static_cast<std::uint8_t>((z + 1) * 9 + (y + 1) * 3 + x + 1); }
+std::uint8_t number_of(int x, int y, int z) {
+  return static_cast<std::uint8_t>((z + 1) * 9 + (y + 1) * 3 + x + 1);
+}
 
 std::optional<int> neighbour_at(const Grid& grid, int rank, int x, int y, int z) {
   Grid::Coordinates step{};
@@ -96,12 +98,14 @@ Grid make_grid(const Deck& deck, int ranks, const std::vector<int>& shape) {
   const auto shapes = shapes_of(deck, ranks, shape);
   if (!shapes.empty()) return {ranks, shapes.front(), periodic_of(deck)};
   const bool is_free = std::ranges::all_of(shape, [](int along) { return along == 0; });
-  throw Error(Errc::invalid_argument,
-              fmt::format("{} cells cannot be dealt out evenly to {} ranks{}: each needs as many as the others, and at "
-                          "least {} along each dimension. These numbers of ranks would do: {}",
-                          describe(deck.extents), ranks,
-                          is_free ? "" : fmt::format(" in a grid of {}", fmt::join(shape, "x")), least_cells,
-                          which_would(deck, ranks)));
+  throw Error(
+      Errc::invalid_argument,
+      fmt::format(
+          "{} cells cannot be dealt out evenly to {} ranks{}: each needs as many as the others, and at "
+          "least {} along each dimension. These numbers of ranks would do: {}",
+          describe(deck.extents), ranks,
+          is_free ? "" : fmt::format(" in a grid of {}", fmt::join(shape, "x")), least_cells,
+          which_would(deck, ranks)));
 }
 
 std::vector<int> neighbours_in(const Grid& grid, int rank) {
@@ -140,10 +144,12 @@ void Domain::find_neighbours(int rank) {
     const auto neighbour = neighbour_at(grid_, rank, x, y, z);
     if (!neighbour) return;
     // All parts are alike, so that a neighbour's cells have the indices of this rank's.
-    way.shift = static_cast<std::int32_t>(-x * cells_[0] - y * cells_[1] * step_[1] - z * cells_[2] * step_[2]);
-    way.neighbour = *neighbour == rank ? Way::itself
-                                       : static_cast<int>(std::ranges::lower_bound(neighbours_, *neighbour) -
-                                                          neighbours_.begin());
+    way.shift =
+        static_cast<std::int32_t>(-x * cells_[0] - y * cells_[1] * step_[1] - z * cells_[2] * step_[2]);
+    way.neighbour =
+        *neighbour == rank
+            ? Way::itself
+            : static_cast<int>(std::ranges::lower_bound(neighbours_, *neighbour) - neighbours_.begin());
   });
 }
 

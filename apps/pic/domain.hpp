@@ -20,8 +20,8 @@ struct Way {
   static constexpr int itself = -1;  // it comes in again on the rank's other side
   static constexpr int gone = -2;    // a wall has absorbed it
 
-  int neighbour = gone;     // among Domain::neighbours, or one of these
-  std::int32_t shift = 0;   // from the ghost's index to that of the cell that it stands for, at its owner
+  int neighbour = gone;    // among Domain::neighbours, or one of these
+  std::int32_t shift = 0;  // from the ghost's index to that of the cell that it stands for, at its owner
 };
 
 class Domain {

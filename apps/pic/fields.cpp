@@ -85,8 +85,10 @@ void Fields::absorb(const Vec<Number>* flow) {
   const double r = ratio_, side = deck_.cell;
   const auto let_out = [&](std::int64_t wall, std::int64_t inside, std::int64_t outside, double sign) {
     const Vec<double>*e = e_.data() + wall, *at = b_.data() + wall, *within = b_.data() + inside;
-    const double by_y = r * (at->x - b_[static_cast<std::size_t>(wall - sz)].x) - side * to_double(flow[wall].y);
-    const double by_z = -r * (at->x - b_[static_cast<std::size_t>(wall - sy)].x) - side * to_double(flow[wall].z);
+    const double by_y =
+        r * (at->x - b_[static_cast<std::size_t>(wall - sz)].x) - side * to_double(flow[wall].y);
+    const double by_z =
+        -r * (at->x - b_[static_cast<std::size_t>(wall - sy)].x) - side * to_double(flow[wall].z);
     Vec<double>& beyond = b_[static_cast<std::size_t>(outside)];
     beyond.z = (sign * (2 * e->y + by_y) + (r - 1) * within->z) / (1 + r);
     beyond.y = (-sign * (2 * e->z + by_z) + (r - 1) * within->y) / (1 + r);
@@ -103,11 +105,12 @@ void Fields::emit(double time) {
   if (at < 0 || at >= domain_.cells(0)) return;
   const Laser& laser = deck_.laser;
   const double late = time - laser.delay;
-  const double pulse =
-      laser.a0 * laser.omega * std::exp(-late * late / (laser.duration * laser.duration)) * std::sin(laser.omega * late);
+  const double pulse = laser.a0 * laser.omega * std::exp(-late * late / (laser.duration * laser.duration)) *
+                       std::sin(laser.omega * late);
   const auto off_axis = [&](int axis, std::int64_t cell, double offset) {
     const std::int64_t all = deck_.extents[static_cast<std::size_t>(deck_.dims() - 1 - axis)];
-    return (static_cast<double>(domain_.first(axis) + cell) + offset - 0.5 * static_cast<double>(all)) * deck_.cell;
+    return (static_cast<double>(domain_.first(axis) + cell) + offset - 0.5 * static_cast<double>(all)) *
+           deck_.cell;
   };
   each_row([&](std::int64_t begin, std::int64_t, std::int64_t y, std::int64_t z) {
     const double from_y = off_axis(1, y, 0), from_z = deck_.dims() == 3 ? off_axis(2, z, 0.5) : 0;
@@ -126,7 +129,9 @@ double Fields::divergence(std::int64_t at) const {
 // What Yee's scheme conserves in a vacuum to the last digit: of B the product of half a step before and half a step behind.
 double Fields::energy() const {
   double sum = 0;
-  const auto product = [](const Vec<double>& v, const Vec<double>& w) { return v.x * w.x + v.y * w.y + v.z * w.z; };
+  const auto product = [](const Vec<double>& v, const Vec<double>& w) {
+    return v.x * w.x + v.y * w.y + v.z * w.z;
+  };
   each_row([&](std::int64_t begin, std::int64_t end, std::int64_t, std::int64_t) {
     for (std::int64_t at = begin; at < end; ++at) {
       const Vec<double>&e = e_.data()[at], &b = b_[static_cast<std::size_t>(at)];

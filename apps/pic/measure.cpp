@@ -25,7 +25,9 @@ struct StepTimes {
 };
 
 Result result_of(World& world, const Exchange& exchange, const StepTimes& times) {
-  const auto slowest = [&](const std::vector<double>& mine) { return apps::median(apps::Gathered(world, mine).largest()); };
+  const auto slowest = [&](const std::vector<double>& mine) {
+    return apps::median(apps::Gathered(world, mine).largest());
+  };
   Result result{.samples_us = apps::Gathered(world, times.total_us).largest()};
   result.push_us = slowest(times.push_us);
   result.fields_us = slowest(times.fields_us);
@@ -37,12 +39,23 @@ Result result_of(World& world, const Exchange& exchange, const StepTimes& times)
   }
   if (world.size() == 1) return result;
   for (std::size_t m = 0; m < messages.size(); ++m)
-    result.messages.push_back(
-        apps::cost_of(world, messages[m], bytes[m], times.message_us[m], static_cast<double>(times.total_us.size())));
+    result.messages.push_back(apps::cost_of(world, messages[m], bytes[m], times.message_us[m],
+                                            static_cast<double>(times.total_us.size())));
   return result;
 }
 
-// Sums over the ranks, from rank 0 on.
+}  // namespace
+
+std::vector<double> put_together(World& world, const std::vector<double>& mine) {
+  std::vector<double> all(mine.size() * static_cast<std::size_t>(world.size())), sums(mine.size());
+  world.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t i = 0; i < all.size(); ++i) sums[i % mine.size()] += all[i];
+  return sums;
+}
+
+namespace {
+
+// The same of samples, from rank 0 on.
 std::vector<Sample> of_the_box(World& world, const Deck& deck, const std::vector<Sample>& mine) {
   std::vector<Sample> all(mine.size() * static_cast<std::size_t>(world.size())), sums(mine.size());
   world.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
@@ -66,7 +79,8 @@ std::vector<Sample> of_the_box(World& world, const Deck& deck, const std::vector
 
 template <class Number>
 Simulation simulate(World& world, Solver<Number>& solver, std::span<Exchange* const> exchanges,
-                    std::int64_t check_every, const Progress& progress, const std::function<void()>& after_step) {
+                    std::int64_t check_every, const Progress& progress,
+                    const std::function<void()>& after_step) {
   solver.begin(*exchanges.front());
   const std::int64_t steps = solver.deck().steps;
   std::vector<StepTimes> times(exchanges.size());
@@ -78,18 +92,21 @@ Simulation simulate(World& world, Solver<Number>& solver, std::span<Exchange* co
     if (after_step) after_step();
     if (progress) progress("simulating", step + 1, steps);
   }
-  Simulation run{.history = of_the_box(world, solver.deck(), history), .every_step_checked = check_every == 1};
-  for (const std::uint64_t part : world.all_gather(digest(solver.particles(), solver.deck(), solver.domain())))
+  Simulation run{.history = of_the_box(world, solver.deck(), history),
+                 .every_step_checked = check_every == 1};
+  for (const std::uint64_t part :
+       world.all_gather(digest(solver.particles(), solver.deck(), solver.domain())))
     run.digest += part;
+  run.ex_along = put_together(world, solver.ex_along());
   run.most_rounds = std::ranges::max(world.all_gather(solver.most_rounds()));
   for (std::size_t which = 0; which < exchanges.size(); ++which)
     run.results.push_back(result_of(world, *exchanges[which], times[which]));
   return run;
 }
 
-template Simulation simulate(World&, Solver<double>&, std::span<Exchange* const>, std::int64_t, const Progress&,
-                             const std::function<void()>&);
-template Simulation simulate(World&, Solver<std::int64_t>&, std::span<Exchange* const>, std::int64_t, const Progress&,
-                             const std::function<void()>&);
+template Simulation simulate(World&, Solver<double>&, std::span<Exchange* const>, std::int64_t,
+                             const Progress&, const std::function<void()>&);
+template Simulation simulate(World&, Solver<std::int64_t>&, std::span<Exchange* const>, std::int64_t,
+                             const Progress&, const std::function<void()>&);
 
 }  // namespace tca::pic

@@ -21,17 +21,21 @@ using Progress = std::function<void(const char* what, std::int64_t done, std::in
 
 // What one way took for its share of the steps; the same on every rank. Times are of the slowest rank.
 struct Result {
-  std::vector<double> samples_us;  // a step
+  std::vector<double> samples_us;                      // a step
   double push_us = 0, fields_us = 0, exchange_us = 0;  // medians of the same
   std::int64_t bytes_max = 0, bytes_total = 0;  // sent in the last step by the busiest rank, and by all
   std::vector<apps::MessageCost> messages;
 };
 
+// Collective. Returns the sums of equally many numbers over all ranks: where only one has each, it puts them together.
+std::vector<double> put_together(World& world, const std::vector<double>& mine);
+
 struct Simulation {
   std::vector<Result> results;   // one for each exchange
   std::vector<Sample> history;   // of the whole box: at first, and after each step
+  std::vector<double> ex_along;  // at the end, along x in the middle of the box
   bool every_step_checked = true;
-  std::uint64_t digest = 0;      // of the particles; the same on any number of ranks
+  std::uint64_t digest = 0;  // of the particles; the same on any number of ranks
   int most_rounds = 0;
 };
 

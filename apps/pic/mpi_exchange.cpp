@@ -81,7 +81,11 @@ template <class Number>
 class MpiExchange : public Exchange {
  public:
   MpiExchange(World& world, const Exchanged<Number>& what)
-      : session_(world), what_(what), domain_(what.domain), rank_(world.rank()), outgoing_(domain_.neighbours().size()) {
+      : session_(world),
+        what_(what),
+        domain_(what.domain),
+        rank_(world.rank()),
+        outgoing_(domain_.neighbours().size()) {
     for (int z = -1; z <= 1; ++z)
       for (int y = -1; y <= 1; ++y)
         for (int x = -1; x <= 1; ++x)
@@ -184,11 +188,12 @@ class MpiExchange : public Exchange {
     // Backwards: ghosts go, and are added to the cells that they stand for.
     flow_bytes_ += send(flow_, box_of(side, 1, 2, true), what_.flow.data(), number);
     const CellBox box = box_of(side, 1, 2, false);
-    auto& values = gathered_.emplace_back(Gathered{box, std::vector<Vec<Number>>(static_cast<std::size_t>(
-                                                              box.size[0] * box.size[1] * box.size[2]))})
+    auto& values = gathered_
+                       .emplace_back(Gathered{box, std::vector<Vec<Number>>(static_cast<std::size_t>(
+                                                       box.size[0] * box.size[1] * box.size[2]))})
                        .values;
-    MPI_Recv_init(values.data(), static_cast<int>(3 * values.size()), number, *neighbour, tag_of(opposite(side)),
-                  MPI_COMM_WORLD, &flow_.add());
+    MPI_Recv_init(values.data(), static_cast<int>(3 * values.size()), number, *neighbour,
+                  tag_of(opposite(side)), MPI_COMM_WORLD, &flow_.add());
   }
 
   void receive(Particles& particles, int neighbour) {

@@ -50,7 +50,8 @@ class Filling {
       p = drawn(deck_.seed, number_of(cell) * most_in_a_cell + static_cast<std::uint64_t>(number));
       for (double& component : p) component *= deck_.thermal;
     }
-    const double v = (beam == 0 ? deck_.drift : -deck_.drift) + deck_.amplitude * std::sin(deck_.wave_number() * x);
+    const double v =
+        (beam == 0 ? deck_.drift : -deck_.drift) + deck_.amplitude * std::sin(deck_.wave_number() * x);
     p[0] += v / std::sqrt(1 - v * v);
     const double in_a_cell = beams_ * std::pow(deck_.per_side, deck_.dims());
     unpack({domain_.index(cell[0], cell[1], cell[2]), at, p, -density / in_a_cell}, particles_);
@@ -60,8 +61,8 @@ class Filling {
   std::uint64_t number_of(const std::array<std::int64_t, 3>& cell) const {
     std::int64_t number = 0;
     for (int axis = deck_.dims() - 1; axis >= 0; --axis)
-      number = number * deck_.extents[static_cast<std::size_t>(deck_.dims() - 1 - axis)] + domain_.first(axis) +
-               cell[static_cast<std::size_t>(axis)];
+      number = number * deck_.extents[static_cast<std::size_t>(deck_.dims() - 1 - axis)] +
+               domain_.first(axis) + cell[static_cast<std::size_t>(axis)];
     return static_cast<std::uint64_t>(number);
   }
 
@@ -92,7 +93,8 @@ Particles first_particles(const Deck& deck, const Domain& domain) {
   return particles;
 }
 
-void send_off(Particles& particles, const Domain& domain, const std::vector<std::uint32_t>& outside, Leavers& leavers) {
+void send_off(Particles& particles, const Domain& domain, const std::vector<std::uint32_t>& outside,
+              Leavers& leavers) {
   leavers.all.clear();
   leavers.to.resize(domain.neighbours().size());
   for (auto& each : leavers.to) each.clear();
@@ -177,7 +179,8 @@ std::uint64_t digest(const Particles& particles, const Deck& deck, const Domain&
   const auto number_of = [&](std::int64_t index) {
     index -= domain.index(0, 0, 0);
     const std::int64_t z = domain.step(2) > 0 ? index / domain.step(2) : 0;
-    const std::int64_t y = (index - z * domain.step(2)) / domain.step(1), x = index - z * domain.step(2) - y * domain.step(1);
+    const std::int64_t y = (index - z * domain.step(2)) / domain.step(1),
+                       x = index - z * domain.step(2) - y * domain.step(1);
     const std::int64_t wide = deck.extents.back(), high = deck.extents[deck.extents.size() - 2];
     return ((z + domain.first(2)) * high + y + domain.first(1)) * wide + x + domain.first(0);
   };

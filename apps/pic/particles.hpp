@@ -11,10 +11,11 @@
 namespace tca::pic {
 
 struct Particles {
-  std::vector<std::int32_t> cell;          // an index of the domain's arrays
-  std::array<std::vector<double>, 3> at;   // in the cell, in parts of its side: at least 0 and below 1; in a plane z is not used
-  std::array<std::vector<double>, 3> p;    // momentum, half a step before the position
-  std::vector<double> charge;              // in those of a cell of undisturbed ions
+  std::vector<std::int32_t> cell;  // an index of the domain's arrays
+  std::array<std::vector<double>, 3>
+      at;  // in the cell, in parts of its side: at least 0 and below 1; in a plane z is not used
+  std::array<std::vector<double>, 3> p;  // momentum, half a step before the position
+  std::vector<double> charge;            // in those of a cell of undisturbed ions
 
   std::size_t size() const { return cell.size(); }
 };
@@ -28,9 +29,9 @@ struct Traveller {
 
 // The particles that have left this rank's cells in a step. Its memory is kept from step to step.
 struct Leavers {
-  std::vector<std::uint32_t> all;                       // ascending
-  std::vector<std::vector<std::uint32_t>> to;           // by neighbour
-  std::int64_t absorbed = 0;                            // by walls, since the beginning
+  std::vector<std::uint32_t> all;              // ascending
+  std::vector<std::vector<std::uint32_t>> to;  // by neighbour
+  std::int64_t absorbed = 0;                   // by walls, since the beginning
 };
 
 // This rank's particles of a deck. A particle's place, momentum and charge depend on its cell alone, so that any number of
@@ -39,7 +40,8 @@ Particles first_particles(const Deck& deck, const Domain& domain);
 
 // Deals out particles that lie in ghosts, `outside` of them in ascending order: those that come in again on this rank's
 // other side do so, the others are Leavers.
-void send_off(Particles& particles, const Domain& domain, const std::vector<std::uint32_t>& outside, Leavers& leavers);
+void send_off(Particles& particles, const Domain& domain, const std::vector<std::uint32_t>& outside,
+              Leavers& leavers);
 
 // What goes to a neighbour instead of a particle of this rank.
 Traveller pack(const Particles& particles, std::size_t index, std::int64_t cell);

@@ -61,14 +61,51 @@ double growth_rate(const Deck& deck) {
   return square < 0 ? std::sqrt(-square) : 0;
 }
 
-Finding wave_in(const Deck& deck, const std::vector<Sample>& history) {
+double wake_length(const Deck& deck, const std::vector<double>& ex_along) {
+  const auto cell_at = [&](double x) {
+    return static_cast<std::size_t>(std::clamp(x / deck.cell, 0.0, static_cast<double>(ex_along.size())));
+  };
+  const double pulse =
+      Fields::antenna * deck.cell + static_cast<double>(deck.steps) * deck.dt() - deck.laser.delay;
+  const std::size_t begin = cell_at(deck.plasma_begins + deck.ramp),
+                    end = cell_at(pulse - 2 * deck.laser.duration);
+  double largest = 0;
+  for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(ex_along[i]));
+  // Where the field has risen through 0, from clearly below to clearly above.
+  std::vector<double> rises;
+  double last_rise = 0;
+  bool was_low = false;
+  for (std::size_t i = begin; i + 1 < end; ++i) {
+    const double here = ex_along[i], next = ex_along[i + 1];
+    if (here <= 0 && next > 0) last_rise = static_cast<double>(i) + here / (here - next);
+    if (here < -largest / 5) was_low = true;
+    if (here > largest / 5 && was_low) {
+      rises.push_back(last_rise * deck.cell);
+      was_low = false;
+    }
+  }
+  if (rises.size() < 2) return 0;
+  return (rises.back() - rises.front()) / static_cast<double>(rises.size() - 1);
+}
+
+Finding wave_in(const Deck& deck, const Simulation& run) {
+  const std::vector<Sample>& history = run.history;
+  if (deck.laser.a0 != 0) {
+    const double found = wake_length(deck, run.ex_along), omega = deck.laser.omega;
+    if (found == 0 || omega <= 1) return {};
+    return {"length of the wake", found, 2 * 3.14159265358979323846 * std::sqrt(1 - 1 / (omega * omega)),
+            0.1};
+  }
   constexpr std::size_t least_steps = 100;
   if (deck.walls || deck.thermal > 0 || deck.amplitude == 0 || history.size() < least_steps) return {};
-  if (deck.per_side == 0) return {"frequency of light", frequency(sines(history), deck.dt()), light_frequency(deck), 1e-12};
+  if (deck.per_side == 0)
+    return {"frequency of light", frequency(sines(history), deck.dt()), light_frequency(deck), 1e-12};
   if (deck.drift == 0) {
     std::vector<double> cosines;
     for (const Sample& sample : history) cosines.push_back(sample.cosine);
-    const auto strength = [](const std::vector<double>& s) { return std::ranges::max(s) - std::ranges::min(s); };
+    const auto strength = [](const std::vector<double>& s) {
+      return std::ranges::max(s) - std::ranges::min(s);
+    };
     const std::vector<double> sine = sines(history);
     const auto& series = strength(sine) > strength(cosines) ? sine : cosines;
     return {"plasma frequency", frequency(series, deck.dt()), plasma_frequency(deck.dt()), 1e-3};

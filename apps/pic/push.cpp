@@ -27,9 +27,8 @@ Felt interpolated(const Vec<double>* e, const Vec<double>* b, const Place& at, S
             .b = {x0 * b[0].x + x1 * b[1].x, y0 * b[0].y + y1 * b[step.y].y, b[0].z}};
   } else {
     const double z1 = at[2], z0 = 1 - z1;
-    const auto bilinear = [](double u0, double u1, double v0, double v1, double a, double au, double av, double auv) {
-      return v0 * (u0 * a + u1 * au) + v1 * (u0 * av + u1 * auv);
-    };
+    const auto bilinear = [](double u0, double u1, double v0, double v1, double a, double au, double av,
+                             double auv) { return v0 * (u0 * a + u1 * au) + v1 * (u0 * av + u1 * auv); };
     return {.e = {bilinear(y0, y1, z0, z1, e[0].x, e[step.y].x, e[step.z].x, e[step.y + step.z].x),
                   bilinear(x0, x1, z0, z1, e[0].y, e[1].y, e[step.z].y, e[step.z + 1].y),
                   bilinear(x0, x1, y0, y1, e[0].z, e[1].z, e[step.y].z, e[step.y + 1].z)},
@@ -56,7 +55,8 @@ void carry(Vec<Number>* flow, const Place& from, const Place& to, double charge,
     add(flow[0].y, qy * x0);
     add(flow[1].y, qy * x1);
   } else {
-    const double z1 = (from[2] + to[2]) / 2, z0 = 1 - z1, twelfth_yz = dy * dz / 12, twelfth_xz = dx * dz / 12;
+    const double z1 = (from[2] + to[2]) / 2, z0 = 1 - z1, twelfth_yz = dy * dz / 12,
+                 twelfth_xz = dx * dz / 12;
     add(flow[0].x, qx * (y0 * z0 + twelfth_yz));
     add(flow[step.y].x, qx * (y1 * z0 - twelfth_yz));
     add(flow[step.z].x, qx * (y0 * z1 - twelfth_yz));
@@ -70,11 +70,12 @@ void carry(Vec<Number>* flow, const Place& from, const Place& to, double charge,
 
 // Returns the new momentum of an electron after a step of 2 `half`.
 Vec<double> pushed(const Vec<double>& p, const Felt& felt, double half) {
-  const auto &[e, b] = felt;
+  const auto& [e, b] = felt;
   const Vec<double> before{p.x - half * e.x, p.y - half * e.y, p.z - half * e.z};
   const double turn = -half / std::sqrt(1 + before.x * before.x + before.y * before.y + before.z * before.z);
   const Vec<double> t{turn * b.x, turn * b.y, turn * b.z};
-  const Vec<double> halfway{before.x + (before.y * t.z - before.z * t.y), before.y + (before.z * t.x - before.x * t.z),
+  const Vec<double> halfway{before.x + (before.y * t.z - before.z * t.y),
+                            before.y + (before.z * t.x - before.x * t.z),
                             before.z + (before.x * t.y - before.y * t.x)};
   const double s = 2 / (1 + t.x * t.x + t.y * t.y + t.z * t.z);
   return {before.x + s * (halfway.y * t.z - halfway.z * t.y) - half * e.x,
@@ -104,63 +105,81 @@ inline Moved moved(double at, double by) {
 }
 
 template <int Dims, class Number>
-double push_all(Particles& particles, const Fields& fields, const Deck& deck, const Domain& domain, Vec<Number>* flow,
-                std::vector<std::uint32_t>& outside) {
-  const double half = deck.dt() / 2, ratio = deck.dt() / deck.cell;
-  const Steps step{domain.step(1), domain.step(2)};
-  const std::uint8_t* const directions = domain.directions();
-  double energy = 0;
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    const std::int64_t cell = particles.cell[i];
-    const Place from{particles.at[0][i], particles.at[1][i], Dims == 3 ? particles.at[2][i] : 0};
-    const Vec<double> before{particles.p[0][i], particles.p[1][i], particles.p[2][i]};
-    const Felt felt = interpolated<Dims>(fields.e() + cell, fields.b() + cell, from, step);
-    const Vec<double> p = pushed(before, felt, half);
-    const double square = p.x * p.x + p.y * p.y + p.z * p.z, gamma = std::sqrt(1 + square), speed = ratio / gamma;
-    const double charge = particles.charge[i] * units<Number>;
-    energy -= particles.charge[i] * square / (gamma + 1);
-    particles.p[0][i] = p.x;
-    particles.p[1][i] = p.y;
-    particles.p[2][i] = p.z;
+class Pusher {
+ public:
+  Pusher(Particles& particles, const Fields& fields, const Deck& deck, const Domain& domain,
+         Vec<Number>* flow, std::vector<std::uint32_t>& outside)
+      : particles_(particles),
+        e_(fields.e()),
+        b_(fields.b()),
+        flow_(flow),
+        half_(deck.dt() / 2),
+        ratio_(deck.dt() / deck.cell),
+        step_{domain.step(1), domain.step(2)},
+        directions_(domain.directions()),
+        outside_(outside) {}
 
-    const Moved x = moved(from[0], p.x * speed), y = moved(from[1], p.y * speed);
-    particles.at[0][i] = x.at;
-    particles.at[1][i] = y.at;
-    if constexpr (Dims == 2) {
-      const double dz = p.z * speed;  // out of the plane
-      if ((x.cells | y.cells) == 0) {
-        carry<2>(flow + cell, from, {x.at, y.at, dz}, charge, step);
-        continue;
-      }
-      const std::int64_t to = cell + x.cells + y.cells * step.y;
-      carry<2>(flow + cell, from, {x.middle_before, y.middle_before, dz / 2}, charge, step);
-      carry<2>(flow + to, {x.middle_after, y.middle_after, dz / 2}, {x.at, y.at, dz}, charge, step);
-      particles.cell[i] = static_cast<std::int32_t>(to);
-      if (directions[to] != Domain::here) outside.push_back(static_cast<std::uint32_t>(i));
-    } else {
-      const Moved z = moved(from[2], p.z * speed);
-      particles.at[2][i] = z.at;
-      if ((x.cells | y.cells | z.cells) == 0) {
-        carry<3>(flow + cell, from, {x.at, y.at, z.at}, charge, step);
-        continue;
-      }
-      const std::int64_t to = cell + x.cells + y.cells * step.y + z.cells * step.z;
-      carry<3>(flow + cell, from, {x.middle_before, y.middle_before, z.middle_before}, charge, step);
-      carry<3>(flow + to, {x.middle_after, y.middle_after, z.middle_after}, {x.at, y.at, z.at}, charge, step);
-      particles.cell[i] = static_cast<std::int32_t>(to);
-      if (directions[to] != Domain::here) outside.push_back(static_cast<std::uint32_t>(i));
-    }
+  // Pushes a particle, and returns its kinetic energy.
+  double push(std::size_t i) {
+    const std::int64_t cell = particles_.cell[i];
+    const Place from{particles_.at[0][i], particles_.at[1][i], Dims == 3 ? particles_.at[2][i] : 0};
+    const Felt felt = interpolated<Dims>(e_ + cell, b_ + cell, from, step_);
+    const Vec<double> p = pushed({particles_.p[0][i], particles_.p[1][i], particles_.p[2][i]}, felt, half_);
+    particles_.p[0][i] = p.x;
+    particles_.p[1][i] = p.y;
+    particles_.p[2][i] = p.z;
+    const double square = p.x * p.x + p.y * p.y + p.z * p.z, gamma = std::sqrt(1 + square);
+    const double speed = ratio_ / gamma;
+    move(i, from, {p.x * speed, p.y * speed, p.z * speed});
+    return -particles_.charge[i] * square / (gamma + 1);
   }
+
+ private:
+  void move(std::size_t i, const Place& from, const Vec<double>& by) {
+    const Moved x = moved(from[0], by.x), y = moved(from[1], by.y);
+    // In two dimensions what is carried along z stays in the plane.
+    const Moved z = Dims == 3 ? moved(from[2], by.z) : Moved{by.z, by.z / 2, by.z / 2, 0};
+    particles_.at[0][i] = x.at;
+    particles_.at[1][i] = y.at;
+    if constexpr (Dims == 3) particles_.at[2][i] = z.at;
+    const double charge = particles_.charge[i] * units<Number>;
+    const std::int64_t cell = particles_.cell[i];
+    if ((x.cells | y.cells | z.cells) == 0) {
+      carry<Dims>(flow_ + cell, from, {x.at, y.at, z.at}, charge, step_);
+      return;
+    }
+    const std::int64_t to = cell + x.cells + y.cells * step_.y + z.cells * step_.z;
+    carry<Dims>(flow_ + cell, from, {x.middle_before, y.middle_before, z.middle_before}, charge, step_);
+    carry<Dims>(flow_ + to, {x.middle_after, y.middle_after, z.middle_after}, {x.at, y.at, z.at}, charge,
+                step_);
+    particles_.cell[i] = static_cast<std::int32_t>(to);
+    if (directions_[to] != Domain::here) outside_.push_back(static_cast<std::uint32_t>(i));
+  }
+
+  Particles& particles_;
+  const Vec<double>*e_, *b_;
+  Vec<Number>* flow_;
+  double half_, ratio_;
+  Steps step_;
+  const std::uint8_t* directions_;
+  std::vector<std::uint32_t>& outside_;
+};
+
+template <int Dims, class Number>
+double push_all(Pusher<Dims, Number> pusher, std::size_t particles) {
+  double energy = 0;
+  for (std::size_t i = 0; i < particles; ++i) energy += pusher.push(i);
   return energy;
 }
 
 }  // namespace
 
 template <class Number>
-double push(Particles& particles, const Fields& fields, const Deck& deck, const Domain& domain, Vec<Number>* flow,
-            std::vector<std::uint32_t>& outside) {
-  return domain.dims() == 2 ? push_all<2>(particles, fields, deck, domain, flow, outside)
-                            : push_all<3>(particles, fields, deck, domain, flow, outside);
+double push(Particles& particles, const Fields& fields, const Deck& deck, const Domain& domain,
+            Vec<Number>* flow, std::vector<std::uint32_t>& outside) {
+  if (domain.dims() == 2)
+    return push_all(Pusher<2, Number>(particles, fields, deck, domain, flow, outside), particles.size());
+  return push_all(Pusher<3, Number>(particles, fields, deck, domain, flow, outside), particles.size());
 }
 
 template <class Number>
@@ -182,7 +201,8 @@ void deposit_charge(const Particles& particles, const Domain& domain, Number* ch
   }
 }
 
-template double push(Particles&, const Fields&, const Deck&, const Domain&, Vec<double>*, std::vector<std::uint32_t>&);
+template double push(Particles&, const Fields&, const Deck&, const Domain&, Vec<double>*,
+                     std::vector<std::uint32_t>&);
 template double push(Particles&, const Fields&, const Deck&, const Domain&, Vec<std::int64_t>*,
                      std::vector<std::uint32_t>&);
 template void deposit_charge(const Particles&, const Domain&, double*);

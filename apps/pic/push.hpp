@@ -25,8 +25,8 @@ namespace tca::pic {
 // Particles that end in a ghost are appended to `outside`. Returns the kinetic energy in the middle of the step, in units
 // of the electrons' rest energy in a cell of undisturbed plasma.
 template <class Number>
-double push(Particles& particles, const Fields& fields, const Deck& deck, const Domain& domain, Vec<Number>* flow,
-            std::vector<std::uint32_t>& outside);
+double push(Particles& particles, const Fields& fields, const Deck& deck, const Domain& domain,
+            Vec<Number>* flow, std::vector<std::uint32_t>& outside);
 
 // Adds the charge of all particles to the nodes.
 template <class Number>

@@ -61,7 +61,8 @@ std::int64_t Solver<Number>::room() const {
   std::int64_t layer = 0;
   for (int axis = 0; axis < domain_.dims(); ++axis)
     layer = std::max(layer, domain_.own_cells() / domain_.cells(axis));
-  const auto in_a_cell = static_cast<std::int64_t>(std::pow(deck_.per_side, deck_.dims())) * (deck_.drift != 0 ? 2 : 1);
+  const auto in_a_cell =
+      static_cast<std::int64_t>(std::pow(deck_.per_side, deck_.dims())) * (deck_.drift != 0 ? 2 : 1);
   return std::max(least, layer * in_a_cell / 8);
 }
 
@@ -92,7 +93,8 @@ double Solver<Number>::timed(const Act& act) {
 template <class Number>
 Phases Solver<Number>::step(Exchange& exchange) {
   Phases phases;
-  const auto particles = static_cast<double>(particles_.size()), cells = static_cast<double>(domain_.own_cells());
+  const auto particles = static_cast<double>(particles_.size()),
+             cells = static_cast<double>(domain_.own_cells());
   const auto advance_b = [&] {
     fields_.advance_b();
     world_.compute(cells * numbers_a_cell * sizeof(double) / 3, cells * flops_a_cell / 3);
@@ -105,10 +107,12 @@ Phases Solver<Number>::step(Exchange& exchange) {
     world_.compute(particles * numbers_a_particle * sizeof(double), particles * flops_a_particle);
   });
   if (!std::isfinite(kinetic_energy_))
-    throw Error(Errc::invalid_argument,
-                fmt::format("step {} on rank {}: momenta are no longer finite numbers; a smaller time step (cfl) or a "
-                            "weaker laser may help",
-                            steps_, world_.rank()));
+    throw Error(
+        Errc::invalid_argument,
+        fmt::format(
+            "step {} on rank {}: momenta are no longer finite numbers; a smaller time step (cfl) or a "
+            "weaker laser may help",
+            steps_, world_.rank()));
   phases.message_us[0] += timed([&] { exchange.start_flow(); });
   phases.fields_us += timed(advance_b);
   phases.message_us[0] += timed([&] { exchange.wait_flow(); });
@@ -167,6 +171,21 @@ Sample Solver<Number>::sample(bool gauss) {
     sample.cosine += along * cosine_[static_cast<std::size_t>(x)];
   });
   return sample;
+}
+
+template <class Number>
+std::vector<double> Solver<Number>::ex_along() const {
+  std::vector<double> along(static_cast<std::size_t>(deck_.extents.back()));
+  std::array<std::int64_t, 3> middle{};
+  for (int axis = 1; axis < deck_.dims(); ++axis) {
+    std::int64_t& at = middle[static_cast<std::size_t>(axis)];
+    at = deck_.extents[static_cast<std::size_t>(deck_.dims() - 1 - axis)] / 2 - domain_.first(axis);
+    if (at < 0 || at >= domain_.cells(axis)) return along;
+  }
+  for (std::int64_t x = 0; x < domain_.cells(0); ++x)
+    along[static_cast<std::size_t>(domain_.first(0) + x)] =
+        fields_.e()[domain_.index(x, middle[1], middle[2])].x;
+  return along;
 }
 
 template <class Number>

@@ -29,9 +29,12 @@ struct Phases {
 
 // This rank's part of what is known after a step.
 struct Sample {
-  double field_energy = 0, kinetic_energy = 0;  // of the whole box, in cells of undisturbed plasma; the latter half a step before
-  double sine = 0, cosine = 0;                  // of the deck's wave, the field's Fourier components
-  double off_gauss = 0;  // the most by which the divergence of E is not the charge density, in parts of the plasma's
+  double field_energy = 0,
+         kinetic_energy =
+             0;  // of the whole box, in cells of undisturbed plasma; the latter half a step before
+  double sine = 0, cosine = 0;  // of the deck's wave, the field's Fourier components
+  double off_gauss =
+      0;  // the most by which the divergence of E is not the charge density, in parts of the plasma's
   std::int64_t particles = 0, absorbed = 0;
 };
 
@@ -40,6 +43,9 @@ class Solver {
  public:
   // Collective. The exchange may be one of several that take turns.
   Solver(World& world, const Deck& deck, const Grid& grid);
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+
   Exchanged<Number> exchanged() const { return {domain_, fields_.e_window(), flow_, room()}; }
   // Collective, once, before the first step.
   void begin(Exchange& exchange);
@@ -57,6 +63,8 @@ class Solver {
   std::int64_t steps() const { return steps_; }
   int most_rounds() const { return most_rounds_; }  // in which a step's particles have travelled
 
+  // Ex along x in the middle of the box, as far as this rank has it; 0 elsewhere.
+  std::vector<double> ex_along() const;
   // The charge density of the electrons at each of this rank's own nodes, x fastest. Collective.
   std::vector<double> electrons();
 
@@ -81,7 +89,8 @@ class Solver {
   std::vector<std::uint32_t> outside_;
   Leavers leavers_;
   Sorter sorter_;
-  std::vector<double> sine_, cosine_;  // of the deck's wave, where Ex or in a vacuum Ez is, by own cells along x
+  std::vector<double> sine_,
+      cosine_;  // of the deck's wave, where Ex or in a vacuum Ez is, by own cells along x
   double kinetic_energy_ = 0;
   std::int64_t steps_ = 0;
   int most_rounds_ = 0;

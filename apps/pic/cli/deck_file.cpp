@@ -21,7 +21,9 @@ namespace {
 
 Error failure(const std::string& path, const toml::source_region& where, const std::string& why) {
   return Error(Errc::invalid_argument, why,
-               {.file = path, .line = static_cast<int>(where.begin.line), .column = static_cast<int>(where.begin.column)});
+               {.file = path,
+                .line = static_cast<int>(where.begin.line),
+                .column = static_cast<int>(where.begin.column)});
 }
 
 class DeckReading {
@@ -41,7 +43,8 @@ class DeckReading {
       if (word == words.end()) {
         std::vector<std::string_view> known;
         for (const auto& [each, take] : words) known.push_back(each);
-        fail(key.source(), fmt::format("`{}` means nothing in {}; there are {}", key.str(), what, fmt::join(known, ", ")));
+        fail(key.source(),
+             fmt::format("`{}` means nothing in {}; there are {}", key.str(), what, fmt::join(known, ", ")));
       }
       word->second(node);
     }
@@ -112,7 +115,8 @@ pic::Deck deck_of_file(const std::string& path) {
   if (const toml::node* const base = table.get("like")) {
     const auto name = base->value_exact<std::string>();
     if (!name || std::ranges::find(pic::built_in_decks, *name) == pic::built_in_decks.end())
-      reading.fail(base->source(), fmt::format("like: this is none of {}", fmt::join(pic::built_in_decks, ", ")));
+      reading.fail(base->source(),
+                   fmt::format("like: this is none of {}", fmt::join(pic::built_in_decks, ", ")));
     deck = pic::built_in(*name);
   }
   reading.read(table,

@@ -21,22 +21,15 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t most_lines = 512, frames = 4, most_across = 256;
 
-std::int64_t every(std::int64_t steps, std::int64_t parts) { return std::max<std::int64_t>(1, (steps + parts - 1) / parts); }
-
-// Where the plane or the line in the middle of the box lies among a rank's own cells along an axis; 0 in two dimensions.
-template <class Number>
-std::int64_t middle(const pic::Solver<Number>& solver, int axis) {
-  const pic::Deck& deck = solver.deck();
-  if (axis >= deck.dims()) return 0;
-  return deck.extents[static_cast<std::size_t>(deck.dims() - 1 - axis)] / 2 - solver.domain().first(axis);
+std::int64_t every(std::int64_t steps, std::int64_t parts) {
+  return std::max<std::int64_t>(1, (steps + parts - 1) / parts);
 }
 
-// Sums of equally many numbers over all ranks, of which only one has each.
-std::vector<double> put_together(World& world, const std::vector<double>& mine) {
-  std::vector<double> all(mine.size() * static_cast<std::size_t>(world.size())), sums(mine.size());
-  world.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
-  for (std::size_t i = 0; i < all.size(); ++i) sums[i % mine.size()] += all[i];
-  return sums;
+// Where the plane in the middle of the box lies among a rank's own cells along z.
+template <class Number>
+std::int64_t middle_plane(const pic::Solver<Number>& solver) {
+  const pic::Deck& deck = solver.deck();
+  return deck.dims() == 3 ? deck.extents.front() / 2 - solver.domain().first(2) : 0;
 }
 
 // Rows of a plane, of which so many cells are left out that a picture has enough.
@@ -45,7 +38,8 @@ nlohmann::ordered_json rows_of(std::span<const double> plane, std::int64_t wide,
   const auto high = static_cast<std::int64_t>(plane.size()) / wide;
   for (std::int64_t y = 0; y < high; y += stride) {
     auto row = nlohmann::ordered_json::array();
-    for (std::int64_t x = 0; x < wide; x += stride) row.push_back(rounded(plane[static_cast<std::size_t>(y * wide + x)]));
+    for (std::int64_t x = 0; x < wide; x += stride)
+      row.push_back(rounded(plane[static_cast<std::size_t>(y * wide + x)]));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -77,13 +71,8 @@ void PicDrawings::look(pic::Solver<Number>& solver) {
 
 template <class Number>
 void PicDrawings::add_line(const pic::Solver<Number>& solver) {
-  const pic::Domain& domain = solver.domain();
-  const std::size_t begin = lines_.size();
-  lines_.resize(begin + static_cast<std::size_t>(deck_.extents.back()));
-  const std::int64_t y = middle(solver, 1), z = middle(solver, 2);
-  if (y < 0 || y >= domain.cells(1) || z < 0 || z >= domain.cells(2)) return;
-  for (std::int64_t x = 0; x < domain.cells(0); ++x)
-    lines_[begin + static_cast<std::size_t>(domain.first(0) + x)] = solver.fields().e()[domain.index(x, y, z)].x;
+  const std::vector<double> line = solver.ex_along();
+  lines_.insert(lines_.end(), line.begin(), line.end());
 }
 
 template <class Number>
@@ -93,7 +82,7 @@ void PicDrawings::add_frame(pic::Solver<Number>& solver) {
   const auto plane = static_cast<std::size_t>(wide * high);
   std::vector<double> mine(3 * plane);
   const std::vector<double> electrons = solver.electrons();
-  const std::int64_t z = middle(solver, 2);
+  const std::int64_t z = middle_plane(solver);
   if (z >= 0 && z < domain.cells(2)) {
     for (std::int64_t y = 0; y < domain.cells(1); ++y)
       for (std::int64_t x = 0; x < domain.cells(0); ++x) {
@@ -105,10 +94,12 @@ void PicDrawings::add_frame(pic::Solver<Number>& solver) {
         mine[2 * plane + at] = e.z;
       }
   }
-  const std::vector<double> whole = put_together(world_, mine);
+  const std::vector<double> whole = pic::put_together(world_, mine);
   if (world_.rank() != 0) return;
   const std::int64_t stride = every(std::max(wide, high), most_across);
-  const auto rows = [&](std::size_t which) { return rows_of(std::span(whole).subspan(which * plane, plane), wide, stride); };
+  const auto rows = [&](std::size_t which) {
+    return rows_of(std::span(whole).subspan(which * plane, plane), wide, stride);
+  };
   frames_.push_back({{"bench", "pic_frame"},
                      {"deck", deck_.name},
                      {"time", static_cast<double>(solver.steps()) * deck_.dt()},
@@ -134,7 +125,7 @@ nlohmann::ordered_json PicDrawings::history(const pic::Simulation& run) const {
 }
 
 nlohmann::ordered_json PicDrawings::spectrum() {
-  const std::vector<double> lines = put_together(world_, lines_);
+  const std::vector<double> lines = pic::put_together(world_, lines_);
   return {{"bench", "pic_spectrum"},
           {"deck", deck_.name},
           {"between", static_cast<double>(steps_a_line_) * deck_.dt()},

@@ -53,7 +53,8 @@ int run_plasma(World& world, const PicOptions& options) {
 int pic_command(const PicOptions& options) {
   return run_as_ranks(
       "tca pic", options, {.fabric = options.fabric, .machine = options.machine},
-      [&](int ranks) { check_plasma(options, ranks); }, [&](World& world) { return run_plasma(world, options); });
+      [&](int ranks) { check_plasma(options, ranks); },
+      [&](World& world) { return run_plasma(world, options); });
 }
 
 }  // namespace
@@ -78,13 +79,15 @@ void add_pic(Subcommands& tca) {
                  "Cells instead of the deck's: two numbers (y, x), or three (z, y, x)");
   app.add_option("--steps", options->steps, "Number of steps instead of the deck's")
       ->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  app.add_option("--grid", options->grid, "Number of ranks along y and x, or z, y and x, such as 1x2; auto chooses")
+  app.add_option("--grid", options->grid,
+                 "Number of ranks along y and x, or z, y and x, such as 1x2; auto chooses")
       ->capture_default_str();
   app.add_flag("--fast", options->fast,
                "Add up currents as floating-point numbers: faster, but rounded in another order on another "
                "number of ranks");
-  app.add_option("--check-every", options->check_every,
-                 "Hold fields and charges against Gauss's law after every so many steps, and the last; is not timed")
+  app.add_option(
+         "--check-every", options->check_every,
+         "Hold fields and charges against Gauss's law after every so many steps, and the last; is not timed")
       ->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->capture_default_str();
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");

@@ -31,8 +31,8 @@ std::optional<bench::Spread> ratio_of(const PicReport& report) {
 
 void print_line(const std::string& name, const PicReport& report, const pic::Result& result) {
   const double step_us = median(result.samples_us);
-  fmt::print("{:<10}{:>12.1f}{:>14.1f}{:>12.1f}{:>14.1f}{:>20.2f}\n", name, step_us, result.push_us, result.fields_us,
-             result.exchange_us, nanoseconds(report, step_us));
+  fmt::print("{:<10}{:>12.1f}{:>14.1f}{:>12.1f}{:>14.1f}{:>20.2f}\n", name, step_us, result.push_us,
+             result.fields_us, result.exchange_us, nanoseconds(report, step_us));
 }
 
 MessageTable messages_of(const std::string& who, const pic::Result& result) {
@@ -44,8 +44,7 @@ void print_findings(const PicReport& report) {
   if (!report.wave.what.empty())
     fmt::print("wave      {} {:.6f}; {:.6f} is known, {:+.2g} off\n", report.wave.what, report.wave.found,
                report.wave.known, report.wave.found / report.wave.known - 1);
-  if (!report.deck.walls)
-    fmt::print("energy    kept up to {:.1e}\n", pic::energy_drift(report.run.history));
+  if (!report.deck.walls) fmt::print("energy    kept up to {:.1e}\n", pic::energy_drift(report.run.history));
   if (last.absorbed > 0) fmt::print("walls     absorbed {} electrons\n", last.absorbed);
   if (report.run.most_rounds > 1)
     fmt::print("rounds    up to {} for the particles of a step\n", report.run.most_rounds);
@@ -102,11 +101,13 @@ double PicReport::off_gauss() const {
 std::string PicReport::fault() const {
   const pic::Sample &first = run.history.front(), &last = run.history.back();
   if (!(off_gauss() <= gauss_tolerance))
-    return fmt::format("the divergence of E is not the charge density: it is off by {:.1e} of the plasma's, more than {:.0e}",
-                       off_gauss(), gauss_tolerance);
+    return fmt::format(
+        "the divergence of E is not the charge density: it is off by {:.1e} of the plasma's, more than "
+        "{:.0e}",
+        off_gauss(), gauss_tolerance);
   if (last.particles + last.absorbed != first.particles)
-    return fmt::format("{} electrons have become {}, and walls have absorbed {}", first.particles, last.particles,
-                       last.absorbed);
+    return fmt::format("{} electrons have become {}, and walls have absorbed {}", first.particles,
+                       last.particles, last.absorbed);
   if (!wave.is_right())
     return fmt::format("the {} is {:.6f}, where {:.6f} is known", wave.what, wave.found, wave.known);
   const double drift = pic::energy_drift(run.history);
@@ -120,22 +121,26 @@ void print(const PicReport& report, const AppJob& job) {
   const pic::Result& own = report.run.results.front();
   fmt::print("Plasma {} {}: {} electrons, {} steps of {:.4g}, {} sums, {} rank{}, grid {}\n", deck.name,
              pic::describe(deck.extents), report.run.history.front().particles, deck.steps, deck.dt(),
-             report.is_fast ? "floating" : "exact", report.job.ranks, report.job.ranks == 1 ? "" : "s", report.grid);
+             report.is_fast ? "floating" : "exact", report.job.ranks, report.job.ranks == 1 ? "" : "s",
+             report.grid);
   print_job(report.job, has_peer(report) ? report.peer.version : "");
   print_findings(report);
   const std::string fault = report.fault();
-  fmt::print("answer    {}\n\n",
-             fault.empty() ? fmt::format("right: the divergence of E is the charge density up to {:.1e} of the plasma's{}",
-                                         report.off_gauss(), report.run.every_step_checked ? ", after every step" : "")
-                           : "WRONG: " + fault);
-  fmt::print("{:<10}{:>12}{:>14}{:>12}{:>14}{:>20}\n", "", "step us", "particles us", "fields us", "exchange us",
-             "ns an electron");
+  fmt::print(
+      "answer    {}\n\n",
+      fault.empty()
+          ? fmt::format("right: the divergence of E is the charge density up to {:.1e} of the plasma's{}",
+                        report.off_gauss(), report.run.every_step_checked ? ", after every step" : "")
+          : "WRONG: " + fault);
+  fmt::print("{:<10}{:>12}{:>14}{:>12}{:>14}{:>20}\n", "", "step us", "particles us", "fields us",
+             "exchange us", "ns an electron");
   print_line("OpenTCA", report, own);
   if (has_peer(report)) print_line(report.peer.name, report, report.run.results[1]);
   fmt::print("Medians over the steps, each of the slowest rank.\n");
   if (has_peer(report))
-    fmt::print("\nstepping        {}\n", compared(report.peer.name, median(own.samples_us),
-                                                  median(report.run.results[1].samples_us), ratio_of(report)));
+    fmt::print("\nstepping        {}\n",
+               compared(report.peer.name, median(own.samples_us), median(report.run.results[1].samples_us),
+                        ratio_of(report)));
   print_messages(messages_of("OpenTCA", own), report.explained, job);
   if (has_peer(report)) print_messages(messages_of(report.peer.name, report.run.results[1]));
   print_crowding(report.job);

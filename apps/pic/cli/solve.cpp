@@ -54,8 +54,9 @@ pic::Deck pic_deck(const PicOptions& options) {
 
 Grid make_pic_grid(const PicOptions& options, const pic::Deck& deck, int ranks) {
   const auto dims = static_cast<std::size_t>(deck.dims());
-  return pic::make_grid(deck, ranks,
-                        options.grid == "auto" ? std::vector<int>(dims, 0) : parse_grid(options.grid, dims, ranks));
+  return pic::make_grid(
+      deck, ranks,
+      options.grid == "auto" ? std::vector<int>(dims, 0) : parse_grid(options.grid, dims, ranks));
 }
 
 PicReport solve_pic(World& world, const PicOptions& options, PicDrawings& drawings) {
@@ -69,7 +70,7 @@ PicReport solve_pic(World& world, const PicOptions& options, PicDrawings& drawin
   } else {
     simulate_in<std::int64_t>(world, options, grid, report, drawings);
   }
-  report.wave = pic::wave_in(report.deck, report.run.history);
+  report.wave = pic::wave_in(report.deck, report.run);
   return report;
 }
 
