@@ -32,7 +32,8 @@ def history(records):
     energies.set_ylabel("energy (cells of m c² n)")
     amplitude = np.array(record["wave"])
     wave.semilogy(time, np.maximum(amplitude, 1e-300), color=OURS, label="amplitude", linewidth=1)
-    wave.set_ylim(bottom=max(amplitude.max(), 1e-12) * 1e-6)
+    most = max(amplitude.max(), 1e-12)
+    wave.set_ylim(1e-6 * most, 3 * most)
     wave.set_ylabel("the deck's wave in E")
     if "growth_rate" in record:
         at = np.argmax(amplitude > 0.05 * amplitude.max())
@@ -62,7 +63,7 @@ def frames(records):
             # A few peaks are not to leave the rest in the dark.
             most = max(np.quantile(np.abs(plane), 0.998), 1e-30)
             shown = axes.imshow(
-                plane, origin="lower", cmap=colors, aspect="auto", vmin=0 if key == "electrons" else -most, vmax=most,
+                plane, origin="lower", cmap=colors, aspect="auto", interpolation="none", vmin=0 if key == "electrons" else -most, vmax=most,
                 extent=(0, wide * record["cell"], 0, high * record["cell"]),
             )  # fmt: skip
             figure.colorbar(shown, ax=axes, shrink=0.8)
@@ -86,7 +87,7 @@ def spectrum(records):
     figure, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
     floor = half.max() * 1e-10 + 1e-300
     shown = axes.imshow(
-        np.log10(half + floor), origin="lower", aspect="auto", cmap="magma", extent=(0, k_most, 0, omega_most)
+        np.log10(half + floor), origin="lower", aspect="auto", interpolation="none", cmap="magma", extent=(0, k_most, 0, omega_most)
     )
     figure.colorbar(shown, ax=axes, label="log of the power of $E_x$")
     k = np.linspace(0, k_most, 200)

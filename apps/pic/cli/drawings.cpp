@@ -112,7 +112,7 @@ void PicDrawings::add_frame(pic::Solver<Number>& solver) {
 nlohmann::ordered_json PicDrawings::history(const pic::Simulation& run) const {
   nlohmann::ordered_json json{{"bench", "pic_history"}, {"deck", deck_.name}};
   const std::int64_t stride = every(static_cast<std::int64_t>(run.history.size()), most_lines);
-  for (std::size_t i = 0; i < run.history.size(); i += static_cast<std::size_t>(stride)) {
+  for (std::size_t i = 1; i < run.history.size(); i += static_cast<std::size_t>(stride)) {
     const pic::Sample& sample = run.history[i];
     json["time"].push_back(static_cast<double>(i) * deck_.dt());
     json["field_energy"].push_back(rounded(sample.field_energy));
@@ -147,8 +147,8 @@ int PicDrawings::draw(const pic::Simulation& run) {
   const nlohmann::ordered_json of_lines = spectrum();
   if (world_.rank() != 0) return 0;
   int code = draw_lines({history(run)}, "history.svg");
-  if (code == 0) code = draw_lines(frames_, "frames.png");
-  if (code == 0) code = draw_lines({of_lines}, "spectrum.png");
+  if (code == 0) code = draw_lines(frames_, "frames.svg");
+  if (code == 0) code = draw_lines({of_lines}, "spectrum.svg");
   return code;
 }
 

@@ -92,7 +92,7 @@ void add_pic(Subcommands& tca) {
       ->capture_default_str();
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
   app.add_option("--plot", options->drawings,
-                 "Draw the history, frames and a spectrum of the plasma into this folder, as SVG and PNG")
+                 "Draw the history, frames and a spectrum of the plasma into this folder, as SVG")
       ->type_name("DIR");
   add_message_options(app, *options);
   add_json_option(app, *options);
