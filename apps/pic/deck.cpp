@@ -84,9 +84,9 @@ Deck checked(Deck deck) {
   if (deck.dims() != 2 && deck.dims() != 3)
     refuse(deck, fmt::format("extents {}: two (y, x) or three (z, y, x)", describe(deck.extents)));
   for (const std::int64_t extent : deck.extents)
-    if (extent < 4 || extent > std::int64_t{1} << 20)
+    if (extent < 4 || extent > std::int64_t{1} << 16)
       refuse(deck,
-             fmt::format("extents {}: from 4 to 2^20 cells along each dimension", describe(deck.extents)));
+             fmt::format("extents {}: from 4 to 2^16 cells along each dimension", describe(deck.extents)));
   if (deck.cell == 0 && deck.drift != 0 && std::abs(deck.drift) < 1) deck.cell = cell_of_two_beams(deck);
   check_numbers(deck);
   check_laser(deck);

@@ -92,11 +92,28 @@ std::string which_would(const Deck& deck, int ranks) {
   return fmt::format("{}", fmt::join(fitting, ", "));
 }
 
+// Cells are numbered in 32 bits, ghosts included, and particles as well.
+void check_numbering(const Deck& deck, const std::vector<int>& shape, int ranks) {
+  constexpr double most_cells = 2147483648, most_particles = 4294967296;
+  double cells = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    cells *= static_cast<double>(deck.extents[d] / shape[d] + below + above);
+  if (cells < most_cells && static_cast<double>(deck.particles()) / ranks < most_particles) return;
+  throw Error(
+      Errc::invalid_argument,
+      fmt::format("{} cells with {} electrons are too many for {} ranks: a rank holds fewer than 2^31 "
+                  "cells and 2^32 electrons; use more ranks",
+                  describe(deck.extents), deck.particles(), ranks));
+}
+
 }  // namespace
 
 Grid make_grid(const Deck& deck, int ranks, const std::vector<int>& shape) {
   const auto shapes = shapes_of(deck, ranks, shape);
-  if (!shapes.empty()) return {ranks, shapes.front(), periodic_of(deck)};
+  if (!shapes.empty()) {
+    check_numbering(deck, shapes.front(), ranks);
+    return {ranks, shapes.front(), periodic_of(deck)};
+  }
   const bool is_free = std::ranges::all_of(shape, [](int along) { return along == 0; });
   throw Error(
       Errc::invalid_argument,

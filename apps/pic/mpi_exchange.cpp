@@ -85,7 +85,8 @@ class MpiExchange : public Exchange {
         what_(what),
         domain_(what.domain),
         rank_(world.rank()),
-        outgoing_(domain_.neighbours().size()) {
+        outgoing_(domain_.neighbours().size()),
+        sends_(outgoing_.size()) {
     for (int z = -1; z <= 1; ++z)
       for (int y = -1; y <= 1; ++y)
         for (int x = -1; x <= 1; ++x)
@@ -110,7 +111,6 @@ class MpiExchange : public Exchange {
 
   // A message to each neighbour, as long as it has to be.
   int migrate(Particles& particles, const Leavers& leavers) override {
-    std::vector<MPI_Request> sends(outgoing_.size());
     sent_particles_ = 0;
     for (std::size_t k = 0; k < outgoing_.size(); ++k) {
       outgoing_[k].clear();
@@ -120,10 +120,10 @@ class MpiExchange : public Exchange {
       }
       sent_particles_ += static_cast<std::int64_t>(outgoing_[k].size());
       MPI_Isend(outgoing_[k].data(), static_cast<int>(outgoing_[k].size() * sizeof(Traveller)), MPI_BYTE,
-                domain_.neighbours()[k], particles_tag, MPI_COMM_WORLD, &sends[k]);
+                domain_.neighbours()[k], particles_tag, MPI_COMM_WORLD, &sends_[k]);
     }
     for (const int neighbour : domain_.neighbours()) receive(particles, neighbour);
-    if (!sends.empty()) MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+    if (!sends_.empty()) MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
     return 1;
   }
 
@@ -215,6 +215,7 @@ class MpiExchange : public Exchange {
   Requests flow_, field_;
   std::vector<std::vector<Traveller>> outgoing_;
   std::vector<Traveller> incoming_;
+  std::vector<MPI_Request> sends_;
   std::int64_t flow_bytes_ = 0, field_bytes_ = 0, sent_particles_ = 0;
 };
 

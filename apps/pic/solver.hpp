@@ -70,6 +70,7 @@ class Solver {
 
  private:
   std::int64_t room() const;
+  void push_all();
   void add_up_charge();
   double off_gauss();
   template <class Act>

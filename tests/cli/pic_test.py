@@ -74,7 +74,8 @@ class PicTest(CommandTest):
             (("--deck", self.deck("steps = 3\nthermel = 1\n")), "deck.toml:2:1: `thermel` means nothing in a deck; there are "),
             (("--extent", "8"), "--extent 8: give two numbers (y, x), or three"),
             (("--ranks", "3", "--threads"), "cannot be dealt out evenly to 3 ranks"),
-            (("--extent", "1048576x1048576"), "GiB"),
+            (("--extent", "65536x65536", "--ranks", "8", "--threads"), "GiB"),
+            (("--extent", "65536x65536", "--ranks", "1"), "a rank holds fewer than 2^31 cells"),
             (("--compare", "--steps", "1"), "--compare needs at least 2 steps"),
             (("--channel", "CHARGE=shm/pull"), "CHARGE"),
         ):
