@@ -1,6 +1,8 @@
 """Draws what `tca pic --plot` has collected: the history of a plasma, frames of it, or the spectrum of the field along x.
 plot.py calls this when it is given such a file."""
 
+import os
+
 import jsonl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +21,7 @@ def recognises(path):
 def draw(paths, output, title):
     records = [record for path in paths for record in jsonl.objects(path)]
     figure = {"pic_history": history, "pic_frame": frames, "pic_spectrum": spectrum}[records[0]["bench"]](records)
-    figure.suptitle(title or f"A plasma: {records[0]['deck']}")
+    figure.suptitle(title or f"A plasma: {os.path.basename(records[0]['deck'])}")
     save(figure, output)
 
 
@@ -85,7 +87,7 @@ def spectrum(records):
     half = power[: max(2, steps // 2), : max(2, cells // 2)]
     k_most, omega_most = np.pi / record["cell"], np.pi / record["between"]
     figure, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
-    floor = half.max() * 1e-10 + 1e-300
+    floor = half.max() * 1e-6 + 1e-300
     shown = axes.imshow(
         np.log10(half + floor), origin="lower", aspect="auto", interpolation="none", cmap="magma", extent=(0, k_most, 0, omega_most)
     )

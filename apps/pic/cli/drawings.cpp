@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t most_lines = 512, frames = 4, most_across = 256;
+constexpr std::int64_t most_lines = 512, frames = 3, most_across = 256;
 
 std::int64_t every(std::int64_t steps, std::int64_t parts) {
   return std::max<std::int64_t>(1, (steps + parts - 1) / parts);
