@@ -54,6 +54,16 @@ class PicTest(CommandTest):
         self.assertEqual((line["right"], line["sums"]), (True, "floating"))
         self.assertEqual([message["name"] for message in line["messages"]], ["CURRENT", "FIELD", "PARTICLES"])
 
+    def test_draws_history_frames_and_spectrum(self):
+        done = self.pic("--ranks", "2", "--threads", "--extent", "8x16", "--steps", "9", "--plot", self.path("pictures"))
+        if "matplotlib is not there" in done.stderr:
+            self.skipTest("matplotlib is not on this machine")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(sorted(os.listdir(self.path("pictures"))), ["frames.svg", "history.svg", "spectrum.svg"])
+        for name in os.listdir(self.path("pictures")):
+            with open(os.path.join(self.path("pictures"), name)) as file:
+                self.assertIn("A plasma: langmuir", file.read())
+
     @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
     def test_beside_mpi(self):
         said = self.assert_right("--ranks", "2", *SMALL, "--compare", "--json", self.path("out.jsonl"))
@@ -76,6 +86,7 @@ class PicTest(CommandTest):
             (("--ranks", "3", "--threads"), "cannot be dealt out evenly to 3 ranks"),
             (("--extent", "65536x65536", "--ranks", "8", "--threads"), "GiB"),
             (("--extent", "65536x65536", "--ranks", "1"), "a rank holds fewer than 2^31 cells"),
+            (("--plot", "/dev/null/pictures"), "--plot /dev/null/pictures: this folder cannot be made"),
             (("--compare", "--steps", "1"), "--compare needs at least 2 steps"),
             (("--channel", "CHARGE=shm/pull"), "CHARGE"),
         ):

@@ -49,7 +49,7 @@ Deck warm(const Extents& extents) {
   Deck deck = built_in("langmuir");
   deck.extents = extents;
   deck.thermal = 0.3;
-  deck.steps = 12;
+  deck.steps = 8;
   return checked(deck);
 }
 
@@ -98,27 +98,20 @@ TEST(Pic, MomentaThatAreNoNumbersEndTheRun) {
   EXPECT_THROW(simulated(deck, {1, 1}), Error);
 }
 
-// Twice the way of light after the pulse next to nothing is left of what was there.
-TEST(Pic, WallsLetLightAndElectronsOut) {
+TEST(Pic, WallsAbsorbElectronsAndCountThem) {
   Deck deck = built_in("wakefield");
-  deck.extents = {4, 96};
-  deck.per_side = 0;
-  deck.laser.spot = 0;
-  deck.steps = 320;
-  const Simulation light = simulated(checked(deck), {1, 2});
-  double most = 0;
-  for (const Sample& sample : light.history) most = std::max(most, sample.field_energy);
-  EXPECT_GT(most, 50);
-  EXPECT_LT(light.history.back().field_energy, 1e-3 * most);
-
+  deck.extents = {4, 48};
   deck.per_side = 1;
-  deck.thermal = 0.5;
-  deck.steps = 60;
-  const Simulation run = simulated(checked(deck), {1, 2});
+  deck.thermal = 3;
+  deck.plasma_begins = 0;
+  deck.laser.spot = 0;
+  deck.steps = 20;
+  deck = checked(deck);
+  const Simulation run = simulated(deck, {1, 2});
   EXPECT_GT(run.history.back().absorbed, 10);
   EXPECT_EQ(run.history.back().absorbed + run.history.back().particles, run.history.front().particles);
   EXPECT_LT(worst_gauss(run), 1e-12);
-  EXPECT_EQ(run.digest, simulated(checked(deck), {2, 1}).digest);
+  EXPECT_EQ(run.digest, simulated(deck, {1, 1}).digest);
 }
 
 TEST(Pic, RefusesWhatCannotBeSimulated) {
@@ -150,6 +143,20 @@ void expect_right(const Simulation& run, const Deck& deck) {
 TEST(PicWaves, LightInAVacuumHasTheFrequencyOfTheLattice) {
   const Deck deck = checked(built_in("vacuum"));
   expect_right(simulated(deck, {1, 1}), deck);
+}
+
+// When the pulse has gone through both walls, next to nothing is left of it.
+TEST(PicWaves, WallsLetLightOut) {
+  Deck deck = built_in("wakefield");
+  deck.extents = {4, 96};
+  deck.per_side = 0;
+  deck.laser.spot = 0;
+  deck.steps = 320;
+  const Simulation light = simulated(checked(deck), {1, 1});
+  double most = 0;
+  for (const Sample& sample : light.history) most = std::max(most, sample.field_energy);
+  EXPECT_GT(most, 50);
+  EXPECT_LT(light.history.back().field_energy, 1e-3 * most);
 }
 
 TEST(PicWaves, ColdPlasmaOscillatesWithItsFrequency) {
