@@ -14,8 +14,8 @@ struct Vec {
 };
 
 // What a plasma's particles add to a node may be added up in two ways. Integers are multiples of 2^-52 of the undisturbed
-// plasma's charge in a cell: their sums are exact, so that no order of particles or ranks changes a bit. Doubles need no
-// conversion, but their sums depend on the order.
+// plasma's charge in a cell, up to 2048 times that: their sums are exact, so that no order of particles or ranks changes a
+// bit. Doubles need no conversion, but their sums depend on the order.
 template <class Number>
 inline constexpr double units = 1;
 template <>
