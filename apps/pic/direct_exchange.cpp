@@ -1,11 +1,10 @@
 // The exchange by OpenTCA.
+#include "pic/direct_exchange.hpp"
+
 #include <algorithm>
-#include <optional>
-#include <span>
-#include <utility>
+#include <iterator>
 #include <vector>
 
-#include "pic/exchange.hpp"
 #include "tca/chain.hpp"
 #include "tca/counted.hpp"
 #include "tca/fold.hpp"
@@ -13,8 +12,6 @@
 #include "tca/rounds.hpp"
 
 namespace tca::pic {
-
-namespace {
 
 template <class Number>
 Fold committed_fold(World& world, const Exchanged<Number>& what, const std::string& channel) {
@@ -36,38 +33,43 @@ Halo committed_halo(World& world, const Domain& domain, const Window<Vec<double>
   return halo;
 }
 
+Queues::Queues(World& world, const Domain& domain, std::int64_t room, const std::string& channel)
+    : out(world.window<Traveller>(room * std::ssize(domain.neighbours()), "particles that go")),
+      in(world.window<Traveller>(room * std::ssize(domain.neighbours()), "particles that come")),
+      chain(world.chain("particles", {.channel = channel})) {
+  for (std::size_t k = 0; k < domain.neighbours().size(); ++k) {
+    const int neighbour = domain.neighbours()[k];
+    // The neighbour keeps a place for each of its own neighbours.
+    const std::vector<int> theirs = neighbours_in(domain.grid(), neighbour);
+    const auto place = std::ranges::lower_bound(theirs, world.rank()) - theirs.begin();
+    puts.push_back(chain.put_counted(in.on(neighbour).at(place * room),
+                                     out.at(static_cast<std::int64_t>(k) * room), block(room)));
+    arrivals.push_back(chain.expect_counted(neighbour));
+  }
+  chain.commit();
+}
+
+namespace {
+
 // A queue of particles to each neighbour: a counted put each, in as many rounds as the longest needs.
 class Ferry {
  public:
   Ferry(World& world, const Domain& domain, std::int64_t room, const std::string& channel)
       : domain_(domain),
         room_(static_cast<std::size_t>(room)),
-        out_(world.window<Traveller>(room * count(), "particles that go")),
-        in_(world.window<Traveller>(room * count(), "particles that come")),
-        chain_(world.chain("particles", {.channel = channel})) {
-    for (std::size_t k = 0; k < domain.neighbours().size(); ++k) {
-      const int neighbour = domain.neighbours()[k];
-      // The neighbour keeps a place for each of its own neighbours.
-      const std::vector<int> theirs = neighbours_in(domain.grid(), neighbour);
-      const auto place = std::ranges::lower_bound(theirs, world.rank()) - theirs.begin();
-      puts_.push_back(chain_.put_counted(in_.on(neighbour).at(place * room),
-                                         out_.at(static_cast<std::int64_t>(k) * room), block(room)));
-      arrivals_.push_back(chain_.expect_counted(neighbour));
-    }
-    chain_.commit();
-    rounds_.emplace(world, chain_, "rounds of particles");
-  }
+        queues_(world, domain, room, channel),
+        rounds_(world, queues_.chain, "rounds of particles") {}
 
   int carry(Particles& particles, const Leavers& leavers) {
-    sent_.assign(puts_.size(), 0);
-    return rounds_->run(
+    sent_.assign(queues_.puts.size(), 0);
+    return rounds_.run(
         [&] {
           bool has_more = false;
-          for (std::size_t k = 0; k < puts_.size(); ++k) has_more |= load(k, particles, leavers.to[k]);
+          for (std::size_t k = 0; k < queues_.puts.size(); ++k) has_more |= load(k, particles, leavers.to[k]);
           return has_more;
         },
         [&] {
-          for (std::size_t k = 0; k < arrivals_.size(); ++k) unload(k, particles);
+          for (std::size_t k = 0; k < queues_.arrivals.size(); ++k) unload(k, particles);
         });
   }
 
@@ -76,37 +78,32 @@ class Ferry {
     for (const std::size_t sent : sent_) sum += sent * sizeof(Traveller);
     return static_cast<std::int64_t>(sum);
   }
-  std::string explain() const { return chain_.explain(); }
+  std::string explain() const { return queues_.chain.explain(); }
 
  private:
-  std::int64_t count() const { return static_cast<std::int64_t>(domain_.neighbours().size()); }
-
   // Returns whether there are more for a further round.
   bool load(std::size_t k, const Particles& particles, const std::vector<std::uint32_t>& leaving) {
     const std::size_t now = std::min(room_, leaving.size() - sent_[k]);
-    Traveller* const queue = out_.data() + k * room_;
+    Traveller* const queue = queues_.out.data() + k * room_;
     for (std::size_t i = 0; i < now; ++i) {
       const std::uint32_t index = leaving[sent_[k] + i];
       const std::int32_t cell = particles.cell[index];
       queue[i] = pack(particles, index, cell + domain_.way(domain_.directions()[cell]).shift);
     }
-    puts_[k].set(now);
+    queues_.puts[k].set(now);
     sent_[k] += now;
     return sent_[k] < leaving.size();
   }
   void unload(std::size_t k, Particles& particles) {
-    const Traveller* const queue = in_.data() + k * room_;
-    for (std::int64_t i = 0; i < arrivals_[k].count(); ++i) unpack(queue[i], particles);
+    const Traveller* const queue = queues_.in.data() + k * room_;
+    for (std::int64_t i = 0; i < queues_.arrivals[k].count(); ++i) unpack(queue[i], particles);
   }
 
   const Domain& domain_;
   std::size_t room_;
-  Window<Traveller> out_, in_;
-  Chain chain_;
-  std::vector<CountedPut> puts_;
-  std::vector<CountedArrival> arrivals_;
+  Queues queues_;
   std::vector<std::size_t> sent_;
-  std::optional<Rounds<Chain>> rounds_;  // of the chain in this object
+  Rounds<Chain> rounds_;
 };
 
 template <class Number>
@@ -146,6 +143,8 @@ std::unique_ptr<Exchange> direct_exchange(World& world, const Exchanged<Number>&
   return std::make_unique<DirectExchange<Number>>(world, what, channels);
 }
 
+template Fold committed_fold(World&, const Exchanged<double>&, const std::string&);
+template Fold committed_fold(World&, const Exchanged<std::int64_t>&, const std::string&);
 template std::unique_ptr<Exchange> direct_exchange(World&, const Exchanged<double>&, const apps::Channels&);
 template std::unique_ptr<Exchange> direct_exchange(World&, const Exchanged<std::int64_t>&,
                                                    const apps::Channels&);

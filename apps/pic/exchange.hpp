@@ -39,6 +39,8 @@ class Exchange {
 
   // What this rank sends in a step: of particles, what has been sent with the last one.
   virtual std::array<std::int64_t, 3> bytes() const = 0;
+  // Whether a step's messages can be told from the rest of it by a host's clock.
+  virtual bool is_timed() const { return true; }
   virtual std::string explain(std::size_t message) const = 0;  // how it travels, one line a put
 };
 

@@ -1,5 +1,6 @@
 #include "pic/fields.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tca::pic {
@@ -8,7 +9,7 @@ Fields::Fields(World& world, const Domain& domain, const Deck& deck)
     : domain_(domain),
       deck_(deck),
       ratio_(deck.dt() / deck.cell),
-      e_(world.window<Vec<double>>(domain.elements(), "E")),
+      e_(world.host_window<Vec<double>>(domain.elements(), "E")),
       b_(static_cast<std::size_t>(domain.elements())) {
   if (deck.per_side == 0) begin_wave();
 }
@@ -118,6 +119,11 @@ void Fields::emit(double time) {
     const double profile = laser.spot > 0 ? std::exp(-square / (laser.spot * laser.spot)) : 1;
     e_[begin + at].z += 2 * ratio_ * pulse * profile;
   });
+}
+
+void Fields::assign(std::span<const Vec<double>> e, std::span<const Vec<double>> b) {
+  std::ranges::copy(e, e_.data());
+  std::ranges::copy(b, b_.begin());
 }
 
 double Fields::divergence(std::int64_t at) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pic/deck.hpp"
@@ -31,6 +32,9 @@ class Fields {
 
   // The divergence of E at one of this rank's own nodes. The ghosts of E have been filled.
   double divergence(std::int64_t at) const;
+
+  // Replaces both, ghosts included.
+  void assign(std::span<const Vec<double>> e, std::span<const Vec<double>> b);
 
   // What the field of this rank's own cells has of energy. The ghosts of E have been filled.
   double energy() const;

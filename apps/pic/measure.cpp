@@ -37,7 +37,7 @@ Result result_of(World& world, const Exchange& exchange, const StepTimes& times)
     result.bytes_max = std::max(result.bytes_max, sent);
     result.bytes_total += sent;
   }
-  if (world.size() == 1) return result;
+  if (world.size() == 1 || !exchange.is_timed()) return result;
   for (std::size_t m = 0; m < messages.size(); ++m)
     result.messages.push_back(apps::cost_of(world, messages[m], bytes[m], times.message_us[m],
                                             static_cast<double>(times.total_us.size())));

@@ -54,7 +54,11 @@ class Filling {
         (beam == 0 ? deck_.drift : -deck_.drift) + deck_.amplitude * std::sin(deck_.wave_number() * x);
     p[0] += v / std::sqrt(1 - v * v);
     const double in_a_cell = beams_ * std::pow(deck_.per_side, deck_.dims());
-    unpack({domain_.index(cell[0], cell[1], cell[2]), at, p, -density / in_a_cell}, particles_);
+    unpack({domain_.index(cell[0], cell[1], cell[2]),
+            {at[0], at[1], at[2]},
+            {p[0], p[1], p[2]},
+            -density / in_a_cell},
+           particles_);
   }
 
   // Of a cell among all.
@@ -114,20 +118,22 @@ void send_off(Particles& particles, const Domain& domain, const std::vector<std:
 }
 
 Traveller pack(const Particles& particles, std::size_t index, std::int64_t cell) {
-  Traveller traveller{.cell = cell, .at = {}, .p = {}, .charge = particles.charge[index]};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    traveller.at[axis] = particles.at[axis][index];
-    traveller.p[axis] = particles.p[axis][index];
-  }
-  return traveller;
+  const auto &at = particles.at, &p = particles.p;
+  return {cell,
+          {at[0][index], at[1][index], at[2][index]},
+          {p[0][index], p[1][index], p[2][index]},
+          particles.charge[index]};
 }
 
 void unpack(const Traveller& traveller, Particles& particles) {
+  const auto push = [](std::array<std::vector<double>, 3>& into, const Vec<double>& from) {
+    into[0].push_back(from.x);
+    into[1].push_back(from.y);
+    into[2].push_back(from.z);
+  };
   particles.cell.push_back(static_cast<std::int32_t>(traveller.cell));
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    particles.at[axis].push_back(traveller.at[axis]);
-    particles.p[axis].push_back(traveller.p[axis]);
-  }
+  push(particles.at, traveller.at);
+  push(particles.p, traveller.p);
   particles.charge.push_back(traveller.charge);
 }
 

@@ -7,6 +7,7 @@
 
 #include "pic/deck.hpp"
 #include "pic/domain.hpp"
+#include "pic/vec.hpp"
 
 namespace tca::pic {
 
@@ -23,7 +24,7 @@ struct Particles {
 // A particle on its way, in the frame of the rank to which it goes.
 struct Traveller {
   std::int64_t cell;
-  std::array<double, 3> at, p;
+  Vec<double> at, p;
   double charge;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pic/push.hpp"
 #include "tca/error.hpp"
@@ -43,7 +44,9 @@ Solver<Number>::Solver(World& world, const Deck& deck, const Grid& grid)
       charge_fold_(committed_charge_fold(world, domain_, charge_)) {
   add_up_charge();
   ions_.resize(static_cast<std::size_t>(domain_.elements()));
-  each_node([&](std::int64_t at, std::int64_t) { ions_[static_cast<std::size_t>(at)] = -charge_[at]; });
+  each_node([&](std::int64_t at, std::int64_t) {
+    ions_[static_cast<std::size_t>(at)] = -charges_[static_cast<std::size_t>(at)];
+  });
   const double offset = deck.per_side > 0 ? 0.5 : 0, k = deck.wave_number() * deck.cell;
   for (std::int64_t x = 0; x < domain_.cells(0); ++x) {
     const double phase = k * (static_cast<double>(domain_.first(0) + x) + offset);
@@ -135,9 +138,25 @@ Phases Solver<Number>::step(Exchange& exchange) {
 
 template <class Number>
 void Solver<Number>::add_up_charge() {
-  std::fill_n(charge_.data(), domain_.elements(), Number{});
-  deposit_charge(particles_, domain_, charge_.data());
+  charges_.assign(static_cast<std::size_t>(domain_.elements()), Number{});
+  deposit_charge(particles_, domain_, charges_.data());
+  charge_.write(0, charges_);
   charge_fold_.run();
+  charge_.read(0, charges_);
+}
+
+template <class Number>
+void Solver<Number>::adopt(Particles particles, std::span<const Vec<double>> e,
+                           std::span<const Vec<double>> b, std::int64_t steps) {
+  particles_ = std::move(particles);
+  fields_.assign(e, b);
+  steps_ = steps;
+  kinetic_energy_ = 0;
+  for (std::size_t i = 0; i < particles_.size(); ++i) {
+    const double x = particles_.p[0][i], y = particles_.p[1][i], z = particles_.p[2][i];
+    const double square = x * x + y * y + z * z;
+    kinetic_energy_ -= particles_.charge[i] * square / (std::sqrt(1 + square) + 1);
+  }
 }
 
 // At walls, charge leaves with the particles. The antenna has charges of its own.
@@ -149,7 +168,8 @@ double Solver<Number>::off_gauss() {
   each_node([&](std::int64_t at, std::int64_t x) {
     if ((x == 0 && domain_.wall_below()) || (x == last && domain_.wall_above())) return;
     if (x == antenna && deck_.laser.a0 != 0) return;
-    const double charge = to_double(static_cast<Number>(charge_[at] + ions_[static_cast<std::size_t>(at)]));
+    const double charge = to_double(
+        static_cast<Number>(charges_[static_cast<std::size_t>(at)] + ions_[static_cast<std::size_t>(at)]));
     // Not std::max, which would lose what is no number.
     const double off = std::abs(fields_.divergence(at) - charge);
     if (!(off <= most)) most = off;
@@ -193,7 +213,9 @@ template <class Number>
 std::vector<double> Solver<Number>::electrons() {
   add_up_charge();
   std::vector<double> density;
-  each_node([&](std::int64_t at, std::int64_t) { density.push_back(-to_double(charge_[at])); });
+  each_node([&](std::int64_t at, std::int64_t) {
+    density.push_back(-to_double(charges_[static_cast<std::size_t>(at)]));
+  });
   return density;
 }
 

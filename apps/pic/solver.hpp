@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "pic/deck.hpp"
@@ -43,18 +43,19 @@ class Solver {
  public:
   // Collective. The exchange may be one of several that take turns.
   Solver(World& world, const Deck& deck, const Grid& grid);
+  virtual ~Solver() = default;
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
   Exchanged<Number> exchanged() const { return {domain_, fields_.e_window(), flow_, room()}; }
   // Collective, once, before the first step.
-  void begin(Exchange& exchange);
+  virtual void begin(Exchange& exchange);
 
   // Collective. Throws Error{invalid_argument} where momenta are no longer numbers.
-  Phases step(Exchange& exchange);
+  virtual Phases step(Exchange& exchange);
 
   // Collective. Compares with Gauss's law if asked, for which charges are added up anew.
-  Sample sample(bool gauss);
+  virtual Sample sample(bool gauss);
 
   const Deck& deck() const { return deck_; }
   const Domain& domain() const { return domain_; }
@@ -68,8 +69,14 @@ class Solver {
   // The charge density of the electrons at each of this rank's own nodes, x fastest. Collective.
   std::vector<double> electrons();
 
- private:
+ protected:
+  // Takes over what another processor has computed, of as many steps.
+  void adopt(Particles particles, std::span<const Vec<double>> e, std::span<const Vec<double>> b,
+             std::int64_t steps);
+  const Window<Vec<Number>>& flow() const { return flow_; }
   std::int64_t room() const;
+
+ private:
   void push_all();
   void add_up_charge();
   double off_gauss();
@@ -86,7 +93,7 @@ class Solver {
   Window<Vec<Number>> flow_;
   Window<Number> charge_;
   Fold charge_fold_;
-  std::vector<Number> ions_;  // by node, as charge_
+  std::vector<Number> charges_, ions_;  // by node: of the electrons, and what was there of the others
   std::vector<std::uint32_t> outside_;
   Leavers leavers_;
   Sorter sorter_;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tca/device/memory.hpp"
+
 namespace tca::pic {
 
 // Along x, y and z.
@@ -23,7 +25,7 @@ inline constexpr double units<std::int64_t> = 4503599627370496.0;
 
 // Takes a value that has been multiplied by `units`.
 template <class Number>
-Number to_number(double value) {
+TCA_DEVICE Number to_number(double value) {
   if constexpr (std::is_integral_v<Number>) {
     return std::llrint(value);
   } else {
@@ -32,7 +34,7 @@ Number to_number(double value) {
 }
 
 template <class Number>
-double to_double(Number value) {
+TCA_DEVICE double to_double(Number value) {
   return static_cast<double>(value) * (1 / units<Number>);
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/options/memory.hpp"
 #include "cli/options/numbers.hpp"
+#include "cli/options/one_of.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
 #include "pic/cli/drawings.hpp"
@@ -25,8 +26,13 @@ constexpr double bytes_a_particle = 80, bytes_a_cell = 100;
 
 // Refuses everything that can be wrong, once, before any rank begins.
 void check_plasma(const PicOptions& options, int ranks) {
-  if (on_gpus(options)) refuse("--fabric {}: plasmas are simulated on hosts and on sim", options.fabric);
   const pic::Deck deck = pic_deck(options);
+  const bool says_start = pic_start(options) != apps::Start::automatic;
+  if (says_start && !on_gpus(options)) refuse("--start {} is for GPUs: --fabric cuda", options.start);
+  if (on_gpus(options) && deck.walls)
+    refuse("--fabric {}: deck {} has walls, and such boxes are simulated on hosts", options.fabric,
+           deck.name);
+  if (on_gpus(options) && options.compare) refuse("--compare: there is no peer on GPUs; leave it out");
   make_pic_grid(options, deck, ranks);
   if (options.compare && deck.steps == 1) refuse("--compare needs at least 2 steps, one for each side");
   check_messages(options, pic::messages, ranks);
@@ -89,6 +95,9 @@ void add_pic(Subcommands& tca) {
          "--check-every", options->check_every,
          "Hold fields and charges against Gauss's law after every so many steps, and the last; is not timed")
       ->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}))
+      ->capture_default_str();
+  app.add_option("--start", options->start, "On GPUs: how a step is started, by the host or as a CUDA graph")
+      ->check(one_of({"auto", "host", "graph"}))
       ->capture_default_str();
   app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
   app.add_option("--plot", options->drawings,

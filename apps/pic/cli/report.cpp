@@ -60,7 +60,7 @@ Record record_of(const PicReport& report, const pic::Result& result) {
   Record record{.bench = "pic",
                 .fabric = report.job.fabric,
                 .protocol = protocols_in(joined(report.explained)),
-                .start = "host",
+                .start = report.start,
                 .layout = "halo " + report.grid,
                 .ranks = report.job.ranks,
                 .n = report.deck.extents.back(),
@@ -141,7 +141,8 @@ void print(const PicReport& report, const AppJob& job) {
              "exchange us", "ns an electron");
   print_line("OpenTCA", report, own);
   if (has_peer(report)) print_line(report.peer.name, report, report.run.results[1]);
-  fmt::print("Medians over the steps, each of the slowest rank.\n");
+  fmt::print("Medians over the steps, each of the slowest rank.{}\n",
+             report.on_gpus ? " A step on GPUs is timed as a whole." : "");
   if (has_peer(report))
     fmt::print("\nstepping        {}\n",
                compared(report.peer.name, median(own.samples_us), median(report.run.results[1].samples_us),

@@ -16,6 +16,8 @@ struct PicReport {
   pic::Deck deck;
   std::string grid = {};
   bool is_fast = false;
+  bool on_gpus = false;
+  std::string start = "host";
   JobReport job = {};
   std::vector<ExplainedMessage> explained = {};
   PeerLibrary peer = {};
