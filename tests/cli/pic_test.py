@@ -88,6 +88,7 @@ class PicTest(CommandTest):
             (("--extent", "65536x65536", "--ranks", "1"), "a rank holds fewer than 2^31 cells"),
             (("--plot", "/dev/null/pictures"), "--plot /dev/null/pictures: this folder cannot be made"),
             (("--compare", "--steps", "1"), "--compare needs at least 2 steps"),
+            (("--start", "graph"), "--start graph is for GPUs: --fabric cuda"),
             (("--channel", "CHARGE=shm/pull"), "CHARGE"),
         ):
             with self.subTest(arguments=arguments):

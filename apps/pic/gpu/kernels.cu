@@ -23,6 +23,12 @@ struct AddTogether {
   }
 };
 
+// Where more have come than fit, the host ends the run behind the step.
+template <class Number>
+__device__ unsigned used_of(const OnGpu<Number>& on) {
+  return *on.used < on.capacity ? *on.used : on.capacity;
+}
+
 // Of all cells, ghosts included; in those further out than E's ghosts B gets values that nothing reads.
 template <class Number>
 __global__ void advance_b_kernel(const __grid_constant__ OnGpu<Number> on) {
@@ -59,7 +65,7 @@ __device__ void leave(const OnGpu<Number>& on, unsigned i) {
 
 template <int Dims, class Number>
 __global__ void push_kernel(const __grid_constant__ OnGpu<Number> on) {
-  const unsigned used = *on.used;
+  const unsigned used = used_of(on);
   for (unsigned i = first_of_thread(); i < used; i += threads_of_grid()) {
     if (on.rows.cell[i] == gap) continue;
     if (push_one<Dims>(on.rows, i, on.medium, AddTogether{}).has_left) leave(on, i);
@@ -124,7 +130,7 @@ __global__ void unpack_kernel(const __grid_constant__ OnGpu<Number> on,
 
 template <class Number>
 __global__ void count_kernel(const __grid_constant__ OnGpu<Number> on) {
-  const unsigned used = *on.used;
+  const unsigned used = used_of(on);
   for (unsigned i = first_of_thread(); i < used; i += threads_of_grid())
     if (const std::int32_t cell = on.rows.cell[i]; cell != gap) atomicAdd(on.begin + cell + 1, 1u);
 }
@@ -160,7 +166,7 @@ __device__ void copy_particle(const Rows& from, unsigned i, const Rows& to, unsi
 
 template <class Number>
 __global__ void scatter_kernel(const __grid_constant__ OnGpu<Number> on) {
-  const unsigned used = *on.used;
+  const unsigned used = used_of(on);
   for (unsigned i = first_of_thread(); i < used; i += threads_of_grid())
     if (const std::int32_t cell = on.rows.cell[i]; cell != gap)
       copy_particle(on.rows, i, on.spare, atomicAdd(on.begin + cell, 1u));

@@ -67,12 +67,15 @@ class GpuRows {
     return {cell_.data(), {number(0), number(1), number(2)}, {number(3), number(4), number(5)}, number(6)};
   }
   void write(const Particles& particles, const OwnStream& stream) const {
-    cell_.write(particles.cell, stream);
+    const auto copy = [&](const auto& from, auto* to) {
+      stream.copy(to, from.data(), from.size() * sizeof(from[0]), cudaMemcpyHostToDevice);
+    };
+    copy(particles.cell, cell_.data());
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      numbers_[axis]->write(particles.at[axis], stream);
-      numbers_[3 + axis]->write(particles.p[axis], stream);
+      copy(particles.at[axis], number(axis));
+      copy(particles.p[axis], number(3 + axis));
     }
-    numbers_[6]->write(particles.charge, stream);
+    copy(particles.charge, number(6));
   }
   // Without the gaps among the first `used`.
   Particles read(std::size_t used, const OwnStream& stream) const {
@@ -129,6 +132,11 @@ struct GpuSolver<Number>::State {
         exchange(on_world, Exchanged<Number>{what.domain, e, what.flow, what.room}, channels, stream.get()) {
     stream.copy(e.data(), fields.e(), e.size() * sizeof(Vec<double>), cudaMemcpyHostToDevice);
   }
+
+  // Nothing runs any more when the memory goes.
+  ~State() { cudaStreamSynchronize(stream.get()); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   World& world;
   OwnStream stream;
