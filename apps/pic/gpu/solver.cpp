@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "pic/direct_exchange.hpp"
+#include "pic/gpu/exchange.hpp"
 #include "pic/gpu/kernels.hpp"
+#include "pic/gpu/rows.hpp"
 #include "shared/gpu_call.hpp"
 #include "tca/error.hpp"
 
@@ -22,92 +20,6 @@ using apps::DeviceArray;
 using apps::OwnStream;
 
 constexpr std::int64_t steps_between_gpu_sorts = 25;
-
-// The exchange in the order of a stream. Particles travel from where kernels have queued them.
-template <class Number>
-class StreamExchange : public Exchange {
- public:
-  StreamExchange(World& world, const Exchanged<Number>& what, const apps::Channels& channels,
-                 cudaStream_t stream)
-      : fold_(committed_fold(world, what, channels.of("CURRENT"))),
-        halo_(committed_halo(world, what.domain, what.e, channels.of("FIELD"))),
-        queues_(world, what.domain, what.room, channels.of("PARTICLES")),
-        stream_(stream) {}
-
-  void start_flow() override { fold_.start(stream_); }
-  void wait_flow() override { fold_.wait(stream_); }
-  void start_field() override { halo_.start(stream_); }
-  void wait_field() override { halo_.wait(stream_); }
-  int migrate(Particles&, const Leavers&) override {
-    queues_.chain.run(stream_);
-    return 1;
-  }
-
-  std::array<std::int64_t, 3> bytes() const override { return {fold_.bytes(), halo_.bytes(), 0}; }
-  bool is_timed() const override { return false; }
-  std::string explain(std::size_t message) const override {
-    return message == 0 ? fold_.explain() : message == 1 ? halo_.explain() : queues_.chain.explain();
-  }
-
-  const Queues& queues() const { return queues_; }
-
- private:
-  Fold fold_;
-  Halo halo_;
-  Queues queues_;
-  cudaStream_t stream_;
-};
-
-// A rank's particles on its GPU, with room for those that come between two sorts.
-class GpuRows {
- public:
-  explicit GpuRows(std::size_t capacity) : cell_(capacity), numbers_{make(capacity)} {}
-
-  Rows rows() const {
-    return {cell_.data(), {number(0), number(1), number(2)}, {number(3), number(4), number(5)}, number(6)};
-  }
-  void write(const Particles& particles, const OwnStream& stream) const {
-    const auto copy = [&](const auto& from, auto* to) {
-      stream.copy(to, from.data(), from.size() * sizeof(from[0]), cudaMemcpyHostToDevice);
-    };
-    copy(particles.cell, cell_.data());
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      copy(particles.at[axis], number(axis));
-      copy(particles.p[axis], number(3 + axis));
-    }
-    copy(particles.charge, number(6));
-  }
-  // Without the gaps among the first `used`.
-  Particles read(std::size_t used, const OwnStream& stream) const {
-    Particles particles;
-    std::vector<std::int32_t> cell = cell_.read(stream);
-    cell.resize(used);
-    const auto kept = [&](const auto& values, auto& into) {
-      for (std::size_t i = 0; i < used; ++i)
-        if (cell[i] >= 0) into.push_back(values[i]);
-    };
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      kept(numbers_[axis]->read(stream), particles.at[axis]);
-      kept(numbers_[3 + axis]->read(stream), particles.p[axis]);
-    }
-    kept(numbers_[6]->read(stream), particles.charge);
-    kept(cell, particles.cell);
-    return particles;
-  }
-
- private:
-  using Numbers = std::array<std::unique_ptr<DeviceArray<double>>, 7>;
-
-  static Numbers make(std::size_t capacity) {
-    Numbers numbers;
-    for (auto& each : numbers) each = std::make_unique<DeviceArray<double>>(capacity);
-    return numbers;
-  }
-  double* number(std::size_t which) const { return numbers_[which]->data(); }
-
-  DeviceArray<std::int32_t> cell_;
-  Numbers numbers_;
-};
 
 // A quarter more than there are at first, and what may come between two sorts.
 std::size_t capacity_for(std::size_t particles, std::int64_t room, std::size_t neighbours) {
@@ -137,6 +49,39 @@ struct GpuSolver<Number>::State {
   ~State() { cudaStreamSynchronize(stream.get()); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+
+  // Says where everything is.
+  void describe(const Deck& deck, const Exchanged<Number>& what) {
+    const Domain& domain = what.domain;
+    const Queues& queues = exchange.queues();
+    on = {.medium = {.e = e.data(),
+                     .b = b.data(),
+                     .flow = what.flow.data(),
+                     .half = deck.dt() / 2,
+                     .ratio = deck.dt() / deck.cell,
+                     .step = {domain.step(1), domain.step(2)},
+                     .directions = directions.data()},
+          .e = e.data(),
+          .b = b.data(),
+          .elements = domain.elements(),
+          .origin = domain.index(0, 0, 0),
+          .cells = {domain.cells(0), domain.cells(1), domain.cells(2)},
+          .side = deck.cell,
+          .dims = domain.dims(),
+          .rows = rows.rows(),
+          .spare = spare.rows(),
+          .used = used.data(),
+          .capacity = static_cast<unsigned>(capacity),
+          .begin = begin.data(),
+          .failed = failed.data(),
+          .ways = {},
+          .out = queues.out.data(),
+          .in = queues.in.data(),
+          .leaving = leaving.data(),
+          .room = static_cast<unsigned>(what.room),
+          .neighbours = static_cast<int>(domain.neighbours().size())};
+    for (std::uint8_t direction = 0; direction < 27; ++direction) on.ways[direction] = domain.way(direction);
+  }
 
   World& world;
   OwnStream stream;
@@ -170,35 +115,8 @@ GpuSolver<Number>::GpuSolver(World& world, const Deck& deck, const Grid& grid, a
   state.captures = start != apps::Start::host;
   state.rows.write(this->particles(), state.stream);
   state.used.write({static_cast<unsigned>(this->particles().size())}, state.stream);
+  state.describe(deck, what);
   const Queues& queues = state.exchange.queues();
-  state.on = {.medium = {.e = state.e.data(),
-                         .b = state.b.data(),
-                         .flow = this->flow().data(),
-                         .half = deck.dt() / 2,
-                         .ratio = deck.dt() / deck.cell,
-                         .step = {domain.step(1), domain.step(2)},
-                         .directions = state.directions.data()},
-              .e = state.e.data(),
-              .b = state.b.data(),
-              .elements = domain.elements(),
-              .origin = domain.index(0, 0, 0),
-              .cells = {domain.cells(0), domain.cells(1), domain.cells(2)},
-              .side = deck.cell,
-              .dims = domain.dims(),
-              .rows = state.rows.rows(),
-              .spare = state.spare.rows(),
-              .used = state.used.data(),
-              .capacity = static_cast<unsigned>(state.capacity),
-              .begin = state.begin.data(),
-              .failed = state.failed.data(),
-              .ways = {},
-              .out = queues.out.data(),
-              .in = queues.in.data(),
-              .leaving = state.leaving.data(),
-              .room = static_cast<unsigned>(what.room),
-              .neighbours = static_cast<int>(domain.neighbours().size())};
-  for (std::uint8_t direction = 0; direction < 27; ++direction)
-    state.on.ways[direction] = domain.way(direction);
   for (std::size_t k = 0; k < domain.neighbours().size(); ++k) {
     state.ends.to[k] = queues.puts[k].device();
     state.ends.from[k] = queues.arrivals[k].device();
