@@ -2,6 +2,7 @@
 
 import io
 import re
+import signal
 
 import matplotlib.pyplot as plt
 
@@ -64,11 +65,17 @@ def rounded(number):
 
 
 def save(figure, output):
-    if output.lower().endswith(".svg"):
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None})
-        with open(output, "w", encoding="utf-8") as file:
-            file.write(shrunk(text.getvalue()))
+    ending = output.lower().rsplit(".", 1)[-1]
+    data = io.BytesIO()
+    if ending == "svg":
+        figure.savefig(data, format="svg", metadata={"Date": None})
+        drawing = shrunk(data.getvalue().decode()).encode()
     else:
-        figure.savefig(output, dpi=144)
+        figure.savefig(data, format=ending, dpi=144)
+        drawing = data.getvalue()
     plt.close(figure)
+    # Ctrl-C leaves no half of a file.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    with open(output, "wb") as file:
+        file.write(drawing)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
