@@ -211,7 +211,6 @@ class Emitter {
   void capture(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   void capture_scalar(Kernel& k, const Symbol& symbol, const Region& region);
   void capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& region);
-  std::string coarray_parameter(const Symbol& symbol, const std::string& element, Place place) const;
   void bring(Kernel& k, const Symbol& symbol, Place place, const Region& region);
   static void add_value(Kernel& k, const std::string& parameter, const std::string& value);
   bool is_whole(const Array& array, std::size_t dim) const;

@@ -283,9 +283,6 @@ class Kernels(FrontEnd):
             (["double x[4];", "#pragma acc parallel loop default(none)", loop + "x[i] = i;"], "`x` is in no data clause, as default(none) asks for"),
         ):
             self.assert_refused_on_gpus(self.in_main(*lines), said)
-        for declared, used, said in (("int c[4]:[*], x[4];", "x[i] = c[i]:[0];", "an image's `c` is reached from a compute region"),
-                                     ("int c:[*], x[4];", "x[i] = c;", "the coarray `c` is a scalar")):
-            self.assert_refused_on_gpus(declared + "\nint main(void) {\n#pragma acc parallel loop\n" + loop + used + "\n}\n", said)
         self.assert_refused_on_gpus("int f(int);\nint g, x[4];\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",
                                     "x.c:5:1: error: `f` is called in a compute region, and defined in another file")
         self.assert_refused_on_gpus("int g, x[4];\nstatic int f(int i) { return g + i; }\nint main(void) {\n#pragma acc parallel loop\n" + loop + "x[i] = f(i);\n}\n",

@@ -23,32 +23,6 @@ int main(void) {
 }
 """
 
-# What a region leaves in a coarray is put from the host's copy.
-COARRAY = """
-#include <stdio.h>
-#include <xmp.h>
-#pragma xmp nodes p[*]
-int a[4][8]:[*], got[8]:[*];
-#pragma acc declare create(a)
-int main(void) {
-  const int me = xmpc_this_image(), next = (me + 1) % xmp_num_images();
-#pragma acc parallel loop collapse(2)
-  for (int i = 0; i < 4; i++)
-    for (int j = 0; j < 8; j++) a[i][j] = 100 * me + 10 * i + j;
-#pragma acc update host(a)
-  got[:]:[next] = a[2][:];
-#pragma xmp post (p[next], 7)
-#pragma xmp wait (p[(me + xmp_num_images() - 1) % xmp_num_images()], 7)
-  int sum = 0;
-#pragma acc parallel loop reduction(+ : sum)
-  for (int j = 0; j < 8; j++) sum += got[j];
-#pragma xmp reduction(+ : sum)
-  const int n = xmp_num_images();
-  if (sum != n * 8 * 20 + n * 28 + 800 * (n * (n - 1) / 2)) return fprintf(stderr, "node %d: %d\\n", me, sum), 1;
-  return 0;
-}
-"""
-
 
 def nvcc():
     return shutil.which(os.environ.get("NVCC", "nvcc")) or os.path.exists("/usr/local/cuda/bin/nvcc")
@@ -67,15 +41,6 @@ class Regions(CommandTest):
 
     def test_results_are_right_on_one_rank_and_on_two(self):
         program = self.build(SOURCE, ACC)
-        for ranks in (1, 2):
-            done = self.run_ranks(program, ranks)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{ranks} ranks")
-
-    def test_coarrays_in_regions(self):
-        source = self.path("coarray.c")
-        with open(source, "w") as file:
-            file.write(COARRAY)
-        program = self.build(source, ACC)
         for ranks in (1, 2):
             done = self.run_ranks(program, ranks)
             self.assertEqual((done.returncode, done.stderr), (0, ""), f"{ranks} ranks")

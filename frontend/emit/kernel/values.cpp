@@ -36,10 +36,6 @@ void Emitter::capture(Kernel& k, const Statement& s, const Region& r) {
     if (!symbol || symbol->kind == Symbol::Kind::function || symbol->kind == Symbol::Kind::type) continue;
     if (symbol->token >= s.tokens.first && symbol->token < s.tokens.last) continue;
     if (token(i - 1).is(".") || token(i - 1).is("->")) continue;
-    if (symbol->coarray && reference_at(i))
-      throw Fault{program_.place(i),
-                  "an image's `" + std::string(symbol->name) + "` is reached from a compute region on GPUs",
-                  "get it in front of the region, or put it behind"};
     if (symbol->array && !token(i + 1).is("["))
       throw Fault{program_.place(i),
                   "`" + std::string(symbol->name) + "` stands in a compute region without a subscript",
@@ -58,11 +54,9 @@ void Emitter::add_value(Kernel& k, const std::string& parameter, const std::stri
 
 void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
   const std::string name(symbol.name);
-  if (symbol.coarray && symbol.dims.empty())
-    throw Fault{
-        place,
-        "the coarray `" + name + "` is a scalar, and those that a compute region on GPUs uses are arrays",
-        "make it an array of one, " + name + "[1]"};
+  if (symbol.coarray)
+    throw Fault{place, "the coarray `" + name + "` is used in a compute region for GPUs",
+                "copy what the region needs of it to an array"};
   if (!symbol.parameters.empty())
     throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's",
                 "call the function by its name"};
@@ -181,25 +175,7 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
     k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name +
                 ", " + std::to_string(rank) + ", " + (extents.empty() ? "0" : numbers(extents)) + ", " +
                 k.place_text + ");";
-  add_value(
-      k, symbol.coarray ? coarray_parameter(symbol, element, place) : array_parameter(element, name, extents),
-      "&" + rows);
-}
-
-// A coarray is what a pointer points to, in a kernel as on the host.
-std::string Emitter::coarray_parameter(const Symbol& symbol, const std::string& element, Place place) const {
-  const std::string name = name_of(symbol);
-  std::string type = element + " " + name;
-  for (const Range dim : symbol.dims) {
-    const std::string extent = text_of(dim);
-    if (!is_constant(extent))
-      throw Fault{place,
-                  "the size of the coarray `" + std::string(symbol.name) +
-                      "` is no constant, which regions on GPUs need",
-                  "declare it with a number, or copy what the region needs to an array"};
-    type += "[" + extent + "]";
-  }
-  return type;
+  add_value(k, array_parameter(element, name, extents), "&" + rows);
 }
 
 // Arrays of known size come along where they are not on the device.
