@@ -53,6 +53,8 @@ struct Tiling {
 // they would only make sums over all blocks take longer. There are more where as few could not have their
 // columns in shared memory.
 Tiling tiling_for(std::int64_t rows, std::int64_t columns, Word blocks);
+// So many tiles, by rows alone.
+Tiling tiling_by_rows(std::int64_t rows, Word blocks);
 
 // Row_of gives for each of a slice's slice_rows() the row of the tile, or no_row.
 inline constexpr Word no_row = ~Word{0};

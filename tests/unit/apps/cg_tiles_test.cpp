@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "cg/gpu/tile_solver.hpp"
+#include "cg/gpu/grid_blocks.hpp"
 #include "cg/gpu/tiles.hpp"
 #include "cg/matrix.hpp"
 #include "cg/partition.hpp"
@@ -175,7 +175,7 @@ class ChainedHostBlock : public HostBlock {
     all_.arrive_and_wait();
     return good;
   }
-  bool exchange(const Run&) const {
+  bool exchange(const GridRun&) const {
     for (std::size_t turn = 0; turn < 2 * messages_; ++turn) {
       all_.arrive_and_wait();
       if (copy_) (*copy_)(turn);
@@ -282,12 +282,12 @@ class HostRanks {
     std::vector<Found> found;
     std::vector<Word> waiting = std::vector<Word>(8), gone = std::vector<Word>(8);
     Word never = 0, gave_up = 0, over = 0;
-    Run run;
+    GridRun run;
   };
 
   // Sums are those of all ranks, or of a row of the grid.
   void connect(std::size_t rank) {
-    Run& run = all_[rank]->run;
+    GridRun& run = all_[rank]->run;
     const Share& share = all_[rank]->share;
     std::vector<int> among = share.row_of_grid;
     for (std::size_t other = 0; share.whole_rows && other < all_.size(); ++other)
@@ -312,12 +312,14 @@ class HostRanks {
     const TileVectors vectors = TileVectors::of(rank.run, block, bytes);
     if (rank.share.whole_rows) {
       HostBlock group(bytes);
-      TileSolver<HostBlock>(rank.run, vectors, block, group).solve();
+      GridBlocks<HostBlock> blocks(rank.run, block, group);
+      Iteration<GridBlocks<HostBlock>>(rank.run, vectors, blocks).solve();
       return;
     }
     const ChainedHostBlock::Copy copy = [&](std::size_t message) { move(rank, message); };
     ChainedHostBlock group(bytes, barrier, rank.share.reductions.size() + 1, block == 0 ? &copy : nullptr);
-    TileSolver<ChainedHostBlock>(rank.run, vectors, block, group).solve();
+    GridBlocks<ChainedHostBlock> blocks(rank.run, block, group);
+    Iteration<GridBlocks<ChainedHostBlock>>(rank.run, vectors, blocks).solve();
   }
 
   // Each message is sent in one turn and added in the next.
