@@ -21,6 +21,7 @@
 #include "cg/matrix.hpp"
 #include "cg/partition.hpp"
 #include "cg/problem.hpp"
+#include "cg_host_block.hpp"
 #include "tca/error.hpp"
 #include "tca/grid.hpp"
 
@@ -123,43 +124,6 @@ TEST(CgRoom, GoesFirstToWhatIsUsedMost) {
   EXPECT_THROW(plan_room(most, tiling, false, 31'000), Error);
 }
 
-// A thread in place of a block.
-class HostBlock {
- public:
-  static constexpr bool chains = false;
-
-  explicit HostBlock(std::byte* shared) : operand_(reinterpret_cast<double*>(shared)) {}
-  Word lane() const { return 0; }
-  Word lanes() const { return 1; }
-  void sync() const {}
-  template <Word count>
-  bool add_up(double (&)[count], bool good, Word) const {
-    return good;
-  }
-  bool all(bool good) const { return good; }
-
-  void multiply(const Run& run, const Tile& tile, Word, double* out) const {
-    const TileArrays& matrix = run.matrix;
-    const Word rows = matrix.tiling.slice_rows(), lanes = matrix.tiling.row_lanes;
-    for (Word s = tile.first_slice; s < tile.first_slice + tile.slices; ++s)
-      for (Word k = 0; k < rows; ++k) {
-        const Word row = matrix.row_of[s * rows + k];
-        if (row == no_row) continue;
-        double sum = 0;
-        for (Word step = 0; step < matrix.slices[s].width; ++step)
-          for (Word lane = 0; lane < lanes; ++lane) {
-            const std::uint64_t at =
-                (tile.first_step + matrix.slices[s].first + step) * step_elements + k * lanes + lane;
-            sum += matrix.value[at] * operand_[matrix.column[at]];
-          }
-        out[row] = sum;
-      }
-  }
-
- private:
-  double* operand_;
-};
-
 // The same of a rank that has a block of the matrix. In place of chains one thread of each rank copies.
 class ChainedHostBlock : public HostBlock {
  public:
@@ -248,14 +212,7 @@ class HostRanks {
       const Room room = plan_room(tiles.most(), setting.tiling, setting.merged, setting.room);
       run.matrix = {setting.tiling,      tiles.tile.data(),  tiles.slices.data(),
                     tiles.row_of.data(), tiles.value.data(), tiles.column.data()};
-      run.limits = {.abort = &never,
-                    .gave_up = &gave_up,
-                    .waiting = waiting.data(),
-                    .limit_ns = 60'000'000'000,
-                    .chain = 1,
-                    .gone = gone.data(),
-                    .ranks = nullptr,
-                    .over = &over};
+      run.limits = limits.view();
       run.multiplied = multiplied.data();
       run.products = products.data();
       run.product = product.data();
@@ -280,8 +237,7 @@ class HostRanks {
     std::vector<double> product, products, result, spilled;
     std::vector<std::vector<double>> received;
     std::vector<Found> found;
-    std::vector<Word> waiting = std::vector<Word>(8), gone = std::vector<Word>(8);
-    Word never = 0, gave_up = 0, over = 0;
+    HostLimits limits;
     GridRun run;
   };
 
