@@ -16,7 +16,7 @@ __device__ __forceinline__ double* shared_operand() {
 template <Word in_flight, class Load>
 __device__ __forceinline__ double share_of_slice(Word width, const double* value, const std::uint16_t* column,
                                                  const Load& load) {
-  double sum = 0;
+  double sum[2] = {};  // so that an addition need not wait for the one before
   for (Word first = 0; first < width; first += in_flight) {
     double factor[in_flight];
     Word at[in_flight];
@@ -29,11 +29,11 @@ __device__ __forceinline__ double share_of_slice(Word width, const double* value
     // Keeps the compiler from using the first elements before it asks for the last.
     asm volatile("" ::: "memory");
 #pragma unroll
-    for (Word k = 0; k < in_flight; ++k) sum += factor[k] * shared_operand()[at[k]];
+    for (Word k = 0; k < in_flight; ++k) sum[k % 2] += factor[k] * shared_operand()[at[k]];
     value += in_flight * step_elements;
     column += in_flight * step_elements;
   }
-  return sum;
+  return sum[0] + sum[1];
 }
 
 // The same of a slice in device memory.
@@ -51,8 +51,8 @@ __device__ __forceinline__ void store_rows(double sum, const Tiling& tiling, con
   const Word lane = threadIdx.x % step_elements;
   for (Word distance = tiling.row_lanes / 2; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(~0u, sum, distance);
-  if (lane % tiling.row_lanes != 0) return;
-  const Word row = row_of[lane / tiling.row_lanes];
+  if ((lane & (tiling.row_lanes - 1)) != 0) return;
+  const Word row = row_of[lane >> (__ffs(static_cast<int>(tiling.row_lanes)) - 1)];
   if (row != no_row) out[row] = sum;
 }
 
@@ -137,6 +137,7 @@ class Block {
 
   // Every other product goes backwards, so that it begins with what the one before has read last, and what is
   // still in the L2 when not all of the matrix fits there.
+  template <Word kept_in_flight = 4>
   __device__ void multiply(const Run& run, const Tile& tile, Word product, double* out) const {
     __syncthreads();
     const Tiling& tiling = run.matrix.tiling;
@@ -144,7 +145,7 @@ class Block {
       const Word at = product % 2 == 0 ? turn : tile.slices - 1 - turn;
       const Slice slice = slices_[at];
       const double sum = slice.first + slice.width <= run.room.kept_steps
-                             ? share_of_kept_slice(run.room, slice)
+                             ? share_of_kept_slice<kept_in_flight>(run.room, slice)
                              : share_of_slice(run.matrix, tile.first_step + slice.first, slice.width);
       store_rows(sum, tiling, row_of_ + at * tiling.slice_rows(), out);
     }
@@ -167,8 +168,8 @@ class Block {
     return to;
   }
 
+  template <Word in_flight>
   static __device__ double share_of_kept_slice(const Room& room, Slice slice) {
-    constexpr Word in_flight = 4;
     const Word begin = slice.first * step_elements + threadIdx.x % step_elements;
     const double* const value = reinterpret_cast<const double*>(shared() + room.value) + begin;
     const std::uint16_t* const column =

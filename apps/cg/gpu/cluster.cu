@@ -13,6 +13,11 @@ class ClusterBlock : public Block {
  public:
   using Block::Block;
 
+  // More elements at once than where a block has many rows: the longest few are all that a product waits for.
+  __device__ void multiply(const Run& run, const Tile& tile, Word product, double* out) const {
+    Block::multiply<8>(run, tile, product, out);
+  }
+
   template <class T>
   __device__ T* in(Word block, T* here) const {
     return static_cast<T*>(__cluster_map_shared_rank(here, block));
@@ -32,6 +37,7 @@ class ClusterBlock : public Block {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   }
 
+  __device__ Word warp() const { return threadIdx.x / step_elements; }
   __device__ Word warp_lane() const { return threadIdx.x % step_elements; }
   __device__ Word warp_lanes() const { return step_elements; }
   template <Word count>

@@ -2,8 +2,9 @@
 //
 // A rank has one cluster, and all that a block uses lies in its shared memory. Blocks store what they publish, and
 // their shares of sums, straight into each other's; a barrier of the cluster stands between these stores and the
-// loads. To other ranks both travel as elements of a produced put, which has no guard. Every block reads what comes
-// by itself, while it waits for its cluster, and adds up all shares in the same order as all others.
+// loads. A share is that of a warp, since to add up a block's first takes as long as the barrier. To other ranks
+// elements and the shares of blocks travel as elements of a produced put, which has no guard. Every block reads what
+// comes by itself, while it waits for its cluster, and adds up all shares in the same order as all others.
 //
 // Two chains take turns: steps of GATHER bring a publication with the shares of a sum, and those of DOT shares alone.
 // What is published and what is summed have two places each. A block stores publication n + 2 once the sum with
@@ -16,7 +17,7 @@
 // `Group` is a block on a GPU and a thread on the host, as for GridBlocks. Beside what it has there it has
 //   in(block, here)        the place in another block's shared memory that `here` is in this one's
 //   arrive(stored), wait() a barrier of the cluster, in two halves; whether this lane's warp has stored in other blocks
-//   warp_lane(), warp_lanes()
+//   warp(), warp_lane(), warp_lanes()
 //   add_up_warp(values)    each of `values` over the lanes of a warp, on every lane
 #pragma once
 
@@ -33,16 +34,16 @@ struct ClusterLink {
     DeviceProducedArrival<double> from;
   };
   Ends gather, dot;
-  Word rank = 0;
   Word first = 0, elements = 0;  // of the vector, which come from there
 };
 
 // The parameter of the kernel.
 struct ClusterRun : Run {
   static constexpr Word most_others = 7;
-  ClusterLink links[most_others];
+  ClusterLink links[most_others];  // by rank, without this one
   device::Progress gather, dot;
   Word blocks = 0;
+  Word warps = 0;  // of a block: the first ones, which have its elements; the same on all ranks
   Word rank = 0, others = 0;
   Word elements = 0;  // of this rank
 
@@ -50,7 +51,8 @@ struct ClusterRun : Run {
   TCA_DEVICE static constexpr Word most_shares(bool merged) { return merged ? most_sums : most_sums / 2; }
   // In double words, of a block's shared memory, behind its `room`.
   TCA_DEVICE Word meeting_words() const { return static_cast<Word>(2 * n) + 2 * words_of_shares() + 1; }
-  TCA_DEVICE Word words_of_shares() const { return (others + 1) * most_sums * blocks; }
+  // Of a sum: those of the blocks of all other ranks, and those of the warps of this one.
+  TCA_DEVICE Word words_of_shares() const { return (others + warps) * most_sums * blocks; }
 };
 
 template <class Group>
@@ -64,7 +66,7 @@ class ClusterBlocks {
         gathered_(reinterpret_cast<double*>(shared + run.room.bytes)),
         shares_(gathered_ + 2 * run.n),
         gave_up_(reinterpret_cast<Word*>(shares_ + std::size_t{2} * run.words_of_shares())),
-        stores_(group.lane() / step_elements * step_elements < most(tile_.own, most_sums * run.blocks)) {}
+        stores_(group.warp() < run.warps) {}
 
   // Before and after the iterations.
   TCA_DEVICE void begin() {
@@ -105,7 +107,6 @@ class ClusterBlocks {
   template <Word count>
   TCA_DEVICE bool add(double (&values)[count], bool publishes) {
     if (!agreed_) return false;
-    good_ = group_.add_up(values, good_, group_.lanes());
     ++sum_;
     if (publishes) {
       ++publication_;
@@ -113,10 +114,11 @@ class ClusterBlocks {
     } else {
       ++dot_step_;
     }
-    tell_cluster(values);
+    if (stores_) tell_cluster(values);
+    group_.sync();  // what this block is done reading others may overwrite behind the barrier of the cluster
     group_.arrive(stores_);
     if (run_.others > 0 && good_) {
-      send(values, publishes);
+      send(count, publishes);
       receive(count, publishes);
     }
     group_.wait();
@@ -132,24 +134,24 @@ class ClusterBlocks {
   }
 
  private:
-  static TCA_DEVICE Word most(Word a, Word b) { return a > b ? a : b; }
-
   TCA_DEVICE double* gathered(Word publication) const { return gathered_ + publication % 2 * run_.n; }
   TCA_DEVICE double* own_part(Word publication) const {
     return gathered(publication) + run_.first_row + tile_.own_begin;
   }
-  // Those of a rank's blocks in the present sum, as they lie in its put.
-  TCA_DEVICE double* shares_of(Word rank) const {
-    return shares_ + sum_ % 2 * run_.words_of_shares() + rank * most_sums * run_.blocks;
+  // In the present sum those of the blocks of another rank, as they lie in its put.
+  TCA_DEVICE double* shares_of(Word link) const { return shares() + link * most_sums * run_.blocks; }
+  // Those of the warps of this rank's blocks: of all blocks' first value and first warp, and so on.
+  TCA_DEVICE double* share_of_warps(Word value, Word block) const {
+    return shares() + (run_.others * most_sums + value * run_.warps) * run_.blocks + block;
   }
+  TCA_DEVICE double* shares() const { return shares_ + sum_ % 2 * run_.words_of_shares(); }
 
-  template <Word count>
-  static TCA_DEVICE double value_at(const double (&values)[count], Word at) {
-    double value = values[0];
-    TCA_UNROLL
-    for (Word v = 1; v < count; ++v)
-      if (at == v) value = values[v];
-    return value;
+  // A block's share, with the same bits here and on other ranks.
+  TCA_DEVICE double share_of_block(Word value, Word block) const {
+    const double* const share = share_of_warps(value, block);
+    double total = share[0];
+    for (Word warp = 1; warp < run_.warps; ++warp) total += share[warp * run_.blocks];
+    return total;
   }
 
   TCA_DEVICE void meet() const {
@@ -157,27 +159,34 @@ class ClusterBlocks {
     group_.wait();
   }
 
+  // By the warps that have elements. The share in this block goes there by an ordinary store, for `send`.
   template <Word count>
-  TCA_DEVICE void tell_cluster(const double (&values)[count]) const {
-    double* const here = shares_of(run_.rank) + block_;
-    for (Word k = group_.lane(); k < count * run_.blocks; k += group_.lanes())
-      *group_.in(k / count, here + k % count * run_.blocks) = value_at(values, k % count);
+  TCA_DEVICE void tell_cluster(double (&values)[count]) const {
+    group_.add_up_warp(values);
+    for (Word k = group_.warp_lane(); k < count * run_.blocks; k += group_.warp_lanes()) {
+      const Word to = k / count;
+      double value = values[0];
+      TCA_UNROLL
+      for (Word v = 1; v < count; ++v)
+        if (k % count == v) value = values[v];
+      double* const here = share_of_warps(k % count, block_) + group_.warp() * run_.blocks;
+      *(to == block_ ? here : group_.in(to, here)) = value;
+    }
     if (good_) return;
-    for (Word to = group_.lane(); to < run_.blocks; to += group_.lanes())
+    for (Word to = group_.warp_lane(); to < run_.blocks; to += group_.warp_lanes())
       *group_.in(to, gave_up_ + sum_ % 2) = 1;
   }
 
   // By the last lanes: the first ones have stored in other blocks, and behind what has gone to other GPUs their
   // arrival at the next barrier might have to wait until it is there. A share that the sum does not have is sent as
   // zero.
-  template <Word count>
-  TCA_DEVICE void send(const double (&values)[count], bool publishes) const {
+  TCA_DEVICE void send(Word count, bool publishes) const {
     const Word own = publishes ? tile_.own : 0, step = publishes ? gather_step_ : dot_step_;
     const Word shares = publishes ? ClusterRun::most_shares(run_.merged != 0) : 1;
     const double* const mine = own_part(publication_);
     for (Word k = group_.lanes() - 1 - group_.lane(); k < own + shares; k += group_.lanes()) {
       const Word share = k - own;
-      const double value = k < own ? mine[k] : share < count ? value_at(values, share) : 0;
+      const double value = k < own ? mine[k] : share < count ? share_of_block(share, block_) : 0;
       const Word element =
           k < own ? tile_.own_begin + k : (publishes ? run_.elements : 0) + share * run_.blocks + block_;
       for (Word l = 0; l < run_.others; ++l)
@@ -196,7 +205,7 @@ class ClusterBlocks {
       const ClusterLink& link = run_.links[l];
       const Word elements = publishes ? link.elements : 0;
       double* const vector = gathered(publication_) + link.first;
-      double* const shares = shares_of(link.rank);
+      double* const shares = shares_of(l);
       const bool all_came = (publishes ? link.gather : link.dot)
                                 .from.template read_every<at_once>(
                                     group_.lane() % team_lanes, team_lanes, elements + count * run_.blocks,
@@ -212,11 +221,12 @@ class ClusterBlocks {
   TCA_DEVICE void add_shares(double (&values)[count]) const {
     TCA_UNROLL
     for (Word v = 0; v < count; ++v) values[v] = 0;
-    for (Word rank = 0; rank <= run_.others; ++rank) {
-      const double* const shares = shares_of(rank);
-      for (Word b = group_.warp_lane(); b < run_.blocks; b += group_.warp_lanes()) {
+    for (Word b = group_.warp_lane(); b < run_.blocks; b += group_.warp_lanes()) {
+      for (Word rank = 0; rank <= run_.others; ++rank) {
+        const double* const others = shares_of(rank - (rank > run_.rank ? 1 : 0));
         TCA_UNROLL
-        for (Word v = 0; v < count; ++v) values[v] += shares[v * run_.blocks + b];
+        for (Word v = 0; v < count; ++v)
+          values[v] += rank == run_.rank ? share_of_block(v, b) : others[v * run_.blocks + b];
       }
     }
     group_.add_up_warp(values);

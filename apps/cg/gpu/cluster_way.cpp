@@ -72,7 +72,6 @@ class ClusterWay : public OneKernelWay {
       if (rank == run_.rank) continue;
       *link++ = {.gather = gather_->ends(rank),
                  .dot = dot_->ends(rank),
-                 .rank = static_cast<Word>(rank),
                  .first = static_cast<Word>(rows[rank].begin),
                  .elements = static_cast<Word>(rows[rank].size)};
     }
@@ -82,8 +81,8 @@ class ClusterWay : public OneKernelWay {
   std::optional<AllToAll> gather_, dot_;
 };
 
-// All but the chains. The room is what a block has beside what the cluster needs to meet.
-ClusterRun plan(const World& world, const GpuMatrix& matrix, Order order) {
+// Collective. All but the chains.
+ClusterRun plan(World& world, const GpuMatrix& matrix, Order order) {
   const GpuTiles& tiles = *matrix.clustered();
   const Share& share = matrix.share();
   ClusterRun run;
@@ -93,6 +92,8 @@ ClusterRun plan(const World& world, const GpuMatrix& matrix, Order order) {
   run.most_own = tiles.most().own;
   run.merged = order == Order::merged;
   run.blocks = run.matrix.tiling.tiles();
+  const Word most_own = std::ranges::max(world.all_gather(run.most_own));
+  run.warps = std::min((most_own + step_elements - 1) / step_elements, tile_warps);
   run.rank = static_cast<Word>(world.rank());
   run.others = static_cast<Word>(world.size() - 1);
   run.elements = static_cast<Word>(share.rows.size);

@@ -107,15 +107,6 @@ void append_slices(Tiles& tiles, Tile& tile, Word part, Pieces& pieces) {
   tile.slices = static_cast<Word>(tiles.slices.size()) - tile.first_slice;
 }
 
-// Enough slices for every warp to have one, and some more to even their lengths out.
-Tiling with_row_lanes(Tiling tiling, std::int64_t rows) {
-  constexpr std::int64_t least_slices = tile_warps + tile_warps / 2;
-  const std::int64_t tile_rows = (rows + tiling.row_parts - 1) / tiling.row_parts;
-  while (tiling.row_lanes < step_elements && tile_rows * tiling.row_lanes / step_elements < least_slices)
-    tiling.row_lanes *= 2;
-  return tiling;
-}
-
 }  // namespace
 
 Tiling tiling_for(std::int64_t rows, std::int64_t columns, Word blocks) {
@@ -129,10 +120,21 @@ Tiling tiling_for(std::int64_t rows, std::int64_t columns, Word blocks) {
     tiling.column_parts = std::max(square, of_columns);
     tiling.row_parts = std::max(blocks / tiling.column_parts, Word{1});
   }
-  return with_row_lanes(tiling, rows);
+  // Enough slices for every warp to have one, and some more to even their lengths out.
+  constexpr std::int64_t least_slices = tile_warps + tile_warps / 2;
+  const std::int64_t tile_rows = (rows + tiling.row_parts - 1) / tiling.row_parts;
+  while (tiling.row_lanes < step_elements && tile_rows * tiling.row_lanes / step_elements < least_slices)
+    tiling.row_lanes *= 2;
+  return tiling;
 }
 
-Tiling tiling_by_rows(std::int64_t rows, Word blocks) { return with_row_lanes({.row_parts = blocks}, rows); }
+Tiling tiling_by_rows(std::int64_t rows, Word blocks) {
+  Tiling tiling{.row_parts = blocks};
+  while (tiling.row_lanes < step_elements &&
+         2 * tiling.row_lanes * rows <= std::int64_t{blocks} * tile_warps * step_elements)
+    tiling.row_lanes *= 2;
+  return tiling;
+}
 
 Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tiling, std::int64_t elements) {
   const auto width = static_cast<Word>(columns);
