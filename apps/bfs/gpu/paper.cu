@@ -58,10 +58,11 @@ __global__ void __launch_bounds__(1024, 1) paper_level_kernel(const __grid_const
     const bool looks = (visited & bit_in_word(own)) == 0;
     const Word begin = looks ? step.graph.begin[own] : 0, end = looks ? step.graph.begin[own + 1] : 0;
     Vertex parent = look_alone(step, begin, min(end, begin + few), stamp);
-    for (Word left = __ballot_sync(~0u, parent == nowhere && begin + few < end); left != 0; left &= left - 1) {
+    for (Word left = __ballot_sync(~0u, parent == nowhere && begin + few < end); left != 0;
+         left &= left - 1) {
       const int from = __ffs(static_cast<int>(left)) - 1;
-      const Vertex found = look_together(step, __shfl_sync(~0u, begin + few, from),
-                                         __shfl_sync(~0u, end, from), stamp);
+      const Vertex found =
+          look_together(step, __shfl_sync(~0u, begin + few, from), __shfl_sync(~0u, end, from), stamp);
       if (lane == static_cast<Word>(from)) parent = found;
     }
     if (parent != nowhere) {

@@ -77,7 +77,6 @@ GpuTiles::GpuTiles(const Tiles& tiles)
       row_of_(tiles.row_of),
       value_(tiles.value),
       column_(tiles.column),
-      arrays_{tiles.tiling,   tiles_.data(), slices_.data(),
-              row_of_.data(), value_.data(), column_.data()} {}
+      arrays_{tiles.tiling, tiles_.data(), slices_.data(), row_of_.data(), value_.data(), column_.data()} {}
 
 }  // namespace tca::cg

@@ -144,8 +144,7 @@ struct DeviceProducedArrival : device::Produced {
       for (Word e = 0; e < count; ++e) {
         TCA_UNROLL
         for (Word k = 0; k < packets_each; ++k)
-          if (is_wanted(e))
-            come[e][k] = from[e][static_cast<std::size_t>(k * elements_per_lot)].read_once();
+          if (is_wanted(e)) come[e][k] = from[e][static_cast<std::size_t>(k * elements_per_lot)].read_once();
       }
       Word missing = no_element;
       TCA_UNROLL

@@ -138,8 +138,8 @@ class HostClusters {
       Rank& partner = *all_[other];
       const auto connect_by = [&](Word elements, ClusterLink::Ends ClusterLink::*ends) {
         partner.messages.push_back(std::make_unique<Message>(elements));
-        link(own, other).*ends = {.to = {partner.messages.back()->end(other)},
-                                  .from = (link(own, other).*ends).from};
+        link(own, other).*
+            ends = {.to = {partner.messages.back()->end(other)}, .from = (link(own, other).*ends).from};
         (link(partner, number).*ends).from = {partner.messages.back()->end(number)};
       };
       connect_by(own.run.elements + shares, &ClusterLink::gather);
