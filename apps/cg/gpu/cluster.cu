@@ -11,30 +11,47 @@ namespace {
 
 class ClusterBlock : public Block {
  public:
-  using Block::Block;
+  __device__ ClusterBlock(const Run& run, const Tile& tile) : Block(run, tile) {
+    if (threadIdx.x != 0) return;
+    for (const Word turn : {0, 1})
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(come(turn))) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
 
   // More elements at once than where a block has many rows: the longest few are all that a product waits for.
   __device__ void multiply(const Run& run, const Tile& tile, Word product, double* out) const {
     Block::multiply<8>(run, tile, product, out);
   }
 
-  template <class T>
-  __device__ T* in(Word block, T* here) const {
-    return static_cast<T*>(__cluster_map_shared_rank(here, block));
+  // The target's barrier counts the bytes, and whoever waits for it sees them.
+  __device__ void store(Word block, double* here, double value) const {
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                     in(block, here)),
+                 "l"(__double_as_longlong(value)), "r"(in(block, come(waits_ % 2)))
+                 : "memory");
   }
-
-  // A release waits for the warp's stores in other blocks, and for those that are on their way to other GPUs.
-  __device__ void arrive(bool stored) const {
-    __syncwarp();
-    if (stored) {
-      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-    } else {
-      asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-    }
+  // Two barriers take turns, since a block may be a wait ahead of another, but not two.
+  __device__ void wait(Word bytes) {
+    const Word barrier = address(come(waits_ % 2)), phase = waits_ / 2 % 2;
+    if (threadIdx.x == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                   : "memory");
+    Word is_over;
+    do {
+      asm volatile(
+          "{\n\t.reg .pred over;\n\t"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%1], %2;\n\t"
+          "selp.u32 %0, 1, 0, over;\n\t}"
+          : "=r"(is_over)
+          : "r"(barrier), "r"(phase)
+          : "memory");
+    } while (is_over == 0);
+    ++waits_;
   }
-  __device__ void wait() const {
+  __device__ void meet() const {
     __syncwarp();
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
   }
 
   __device__ Word warp() const { return threadIdx.x / step_elements; }
@@ -46,6 +63,25 @@ class ClusterBlock : public Block {
 #pragma unroll
     for (Word v = 0; v < count; ++v) values[v] = __shfl_sync(~0u, total, v * (step_elements / count));
   }
+  __device__ bool all_of_warp(bool good) const { return __all_sync(~0u, good) != 0; }
+
+ private:
+  static __device__ std::uint64_t* come(Word turn) {
+    __shared__ std::uint64_t barriers[2];
+    return barriers + turn;
+  }
+  template <class T>
+  static __device__ Word address(T* here) {
+    return static_cast<Word>(__cvta_generic_to_shared(here));
+  }
+  template <class T>
+  static __device__ Word in(Word block, T* here) {
+    Word there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address(here)), "r"(block));
+    return there;
+  }
+
+  Word waits_ = 0;
 };
 
 #endif

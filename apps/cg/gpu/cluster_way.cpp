@@ -60,11 +60,11 @@ class ClusterWay : public OneKernelWay {
 
   void connect(World& world, const Share& share) {
     const std::vector<Range> rows = world.all_gather(share.rows);
-    const std::int64_t shares = std::int64_t{ClusterRun::most_shares(run_.merged != 0)} * run_.blocks;
+    const std::int64_t shares = std::int64_t{ClusterRun::most_shares(run_.merged != 0)} * run_.sources();
     std::vector<std::int64_t> gathered;
     for (const Range& own : rows) gathered.push_back(own.size + shares);
     gather_.emplace(world, "GATHER", gathered);
-    dot_.emplace(world, "DOT", std::vector<std::int64_t>(rows.size(), run_.blocks));
+    dot_.emplace(world, "DOT", std::vector<std::int64_t>(rows.size(), run_.sources()));
     run_.gather = gather_->progress();
     run_.dot = dot_->progress();
     ClusterLink* link = run_.links;

@@ -35,23 +35,22 @@ class HostClusterBlock : public HostBlock {
   HostClusterBlock(HostCluster& cluster, Word block)
       : HostBlock(cluster.of(block)), cluster_(cluster), block_(block) {}
 
-  template <class T>
-  T* in(Word block, T* here) const {
-    return reinterpret_cast<T*>(cluster_.of(block) +
-                                (reinterpret_cast<std::byte*>(here) - cluster_.of(block_)));
+  void store(Word block, double* here, double value) const {
+    const std::ptrdiff_t place = reinterpret_cast<std::byte*>(here) - cluster_.of(block_);
+    *reinterpret_cast<double*>(cluster_.of(block) + place) = value;
   }
-  void arrive(bool) { arrival_.emplace(cluster_.barrier.arrive()); }
-  void wait() { cluster_.barrier.wait(*std::exchange(arrival_, std::nullopt)); }
+  void wait(Word) const { cluster_.barrier.arrive_and_wait(); }
+  void meet() const { cluster_.barrier.arrive_and_wait(); }
   Word warp() const { return 0; }
   Word warp_lane() const { return 0; }
   Word warp_lanes() const { return 1; }
   template <Word count>
   void add_up_warp(double (&)[count]) const {}
+  bool all_of_warp(bool good) const { return good; }
 
  private:
   HostCluster& cluster_;
   Word block_;
-  std::optional<std::barrier<>::arrival_token> arrival_;
 };
 
 class HostClusters {
@@ -132,7 +131,7 @@ class HostClusters {
     Rank& own = *all_[number];
     own.run.gather.steps = own.steps[0].data();
     own.run.dot.steps = own.steps[1].data();
-    const Word shares = ClusterRun::most_shares(own.run.merged != 0) * own.run.blocks;
+    const Word shares = ClusterRun::most_shares(own.run.merged != 0) * own.run.sources();
     for (std::size_t other = 0; other < all_.size(); ++other) {
       if (other == number) continue;
       Rank& partner = *all_[other];
@@ -143,7 +142,7 @@ class HostClusters {
         (link(partner, number).*ends).from = {partner.messages.back()->end(number)};
       };
       connect_by(own.run.elements + shares, &ClusterLink::gather);
-      connect_by(own.run.blocks, &ClusterLink::dot);
+      connect_by(own.run.sources(), &ClusterLink::dot);
       ClusterLink& to = link(own, other);
       to.first = partner.run.first_row;
       to.elements = partner.run.elements;
