@@ -98,13 +98,14 @@ class ClusterBlocks {
     for (Word c = group_.lane(); c < tile_.columns; c += group_.lanes()) act(c, from[c]);
   }
 
+  // First to other ranks, where it takes longest.
   TCA_DEVICE void publish(Word i, double value) const {
     if (!agreed_) return;
+    for (Word l = 0; l < run_.others && good_; ++l)
+      run_.links[l].gather.to.write(tile_.own_begin + i, value, gather_step_ + 1);
     double* const here = gathered(publication_ + 1) + run_.first_row + tile_.own_begin + i;
     for (Word to = block_; to < run_.blocks; ++to) group_.store(to, here, value);
     for (Word to = 0; to < block_; ++to) group_.store(to, here, value);
-    for (Word l = 0; l < run_.others && good_; ++l)
-      run_.links[l].gather.to.write(tile_.own_begin + i, value, gather_step_ + 1);
   }
 
   template <Word count>
@@ -150,18 +151,17 @@ class ClusterBlocks {
       return good_ ? value : NAN;
     };
     const Word source = group_.warp() * run_.blocks + block_, sources = run_.sources();
-    for (Word k = group_.warp_lane(); k < count * run_.blocks; k += group_.warp_lanes()) {
-      double* const here = shares_of(run_.rank) + k % count * sources + source;
-      group_.store(k / count, here, value_at(k % count));
-    }
-    if (!good_) return;
     // In a step of GATHER there are as many as in the largest sum.
     const Word shares = publishes ? ClusterRun::most_shares(run_.merged != 0) : 1;
-    for (Word k = group_.warp_lane(); k < shares * run_.others; k += group_.warp_lanes()) {
+    for (Word k = group_.warp_lane(); good_ && k < shares * run_.others; k += group_.warp_lanes()) {
       const ClusterLink& link = run_.links[k / shares];
       const Word element = (publishes ? run_.elements : 0) + k % shares * sources + source;
       (publishes ? link.gather : link.dot)
           .to.write(element, value_at(k % shares), publishes ? gather_step_ : dot_step_);
+    }
+    for (Word k = group_.warp_lane(); k < count * run_.blocks; k += group_.warp_lanes()) {
+      double* const here = shares_of(run_.rank) + k % count * sources + source;
+      group_.store(k / count, here, value_at(k % count));
     }
   }
 
