@@ -105,6 +105,8 @@ TEST(CgTiles, AreChosenBySize) {
       EXPECT_EQ(tiling.column_parts > 1, *name != 'A') << name;
       EXPECT_LE(tiling.row_lanes, tiling.column_parts > 1 ? 4U : 32U) << name;
     }
+  EXPECT_EQ(tiling_by_rows(1400, 16).row_lanes, 4U);  // a slice a warp
+  EXPECT_EQ(tiling_by_rows(700, 16).row_lanes, 8U);
   EXPECT_GE(chosen("D", 1).column_parts, 75U);  // columns of two bytes, in shared memory
 }
 
