@@ -11,8 +11,8 @@
 ///   - Waiting: from the receiver's first look (by `wait`, `wait_for` or `test`) until the sender began its
 ///     start; 0 if that was before.
 ///   - Carriage: from the start of the step on both ranks, the later one, until the receiver has seen that all of
-///     the message is in its place. `Chain::explain` shows it beside the prediction, which on hosts leaves out the
-///     crossing of the signal that ends a message (docs/tuning.md).
+///     the message is in its place. `Chain::explain` shows it beside the prediction, of all puts and of the
+///     crossing of the signal that ends them.
 ///
 /// What the first look finds in its place has come while the receiver did something else, and nobody knows when:
 /// it counts as `there_at_once`, with a waiting of 0 and no carriage. Carriage is as exact as looks are frequent;

@@ -3,6 +3,7 @@
 //
 // Ranks are processes. Where they share a GPU they take turns on it, some milliseconds each, so that a kernel
 // whose ranks meet thousands of times gets only a few steps there.
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,6 +160,28 @@ TEST(CgOnGpus, WaysTakeTurns) {
         expect_agreement(way->run(1, times), zeta, fmt::format("turn {}", turn));
   });
   EXPECT_EQ(failure, "");
+}
+
+// The two ways by one kernel. Where a GPU has clusters, one holds class S, in either order.
+TEST(CgOnGpus, ClustersAndGridsAgree) {
+  const Problem& problem = problem_named("S");
+  const double zeta = on_host(problem, 1).zeta;
+  for (const int ranks : {1, 2, 4}) {
+    const std::string failure = test::process_ranks("cuda")->run(ranks, [&](World& world) {
+      int has_clusters = 0;
+      cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, 0);
+      const GpuMatrix matrix(world, problem, Grid(ranks, {ranks, 1}));
+      for (const Order order : {Order::npb, Order::merged}) {
+        const auto cluster = cluster_way(world, matrix, order), grid = grid_way(world, matrix, order);
+        test::require((cluster != nullptr) == (has_clusters != 0), "a cluster is not taken as it should be");
+        std::vector<double> times;
+        for (int turn = 0; turn < 2; ++turn)
+          for (Way* const way : {cluster.get(), grid.get()})
+            if (way != nullptr) expect_agreement(way->run(1, times), zeta, fmt::format("turn {}", turn));
+      }
+    });
+    EXPECT_EQ(failure, "") << ranks;
+  }
 }
 
 // Tiles of a class that is divided in two directions, by the ranks and by their GPUs.

@@ -3,7 +3,8 @@
 
 #include <cuda_runtime.h>
 
-#include "cg/gpu/tile_solver.hpp"
+#include "cg/gpu/cluster_blocks.hpp"
+#include "cg/gpu/grid_blocks.hpp"
 #include "tca/device/chain.hpp"
 
 namespace tca::cg {
@@ -13,7 +14,7 @@ namespace tca::cg {
 // Returns how many blocks a rank may launch when `ranks` share the GPU, so that all of them are resident, and
 // the shared memory of each.
 cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks, std::size_t& shared_bytes);
-cudaError_t launch_run(const Run& run, cudaStream_t stream);
+cudaError_t launch_run(const GridRun& run, cudaStream_t stream);
 
 // The same where ranks have blocks of the matrix. `chains` are those of the reductions, and then the one
 // across the diagonal; they and `barrier`, zeroed, are in device memory.
@@ -27,7 +28,14 @@ struct BlockChains {
     Word begin, size;  // what it is added to
   } of[most_reductions] = {};
 };
-cudaError_t launch_blocks_run(const Run& run, const BlockChains& chains, cudaStream_t stream);
+cudaError_t launch_blocks_run(const GridRun& run, const BlockChains& chains, cudaStream_t stream);
+
+// The whole benchmark in one kernel of one cluster.
+
+// Returns how many blocks a cluster has, where `ranks` that share the GPU run one each, and the shared memory of a
+// block. There are none where the GPU has no clusters, or too few at once.
+cudaError_t cluster_at_once(unsigned ranks, unsigned& blocks, std::size_t& shared_bytes);
+cudaError_t launch_cluster_run(const ClusterRun& run, cudaStream_t stream);
 
 // The same step by step, as kernels between which ranks exchange.
 

@@ -51,20 +51,32 @@ GpuMatrix::GpuMatrix(World& world, const Problem& problem, const Grid& grid, con
   check_memory(world, problem, share_);
   const std::int64_t most_rows = std::ranges::max(world.all_gather(share_.rows.size));
   const std::int64_t most_columns = std::ranges::max(world.all_gather(share_.columns.size));
-  arrays_.tiling = tiling_for(most_rows, most_columns, blocks_);
-  upload(make_matrix(problem, share_.rows, share_.columns, progress));
+  const Matrix matrix = make_matrix(problem, share_.rows, share_.columns, progress);
+  nonzeros_ = matrix.nonzeros();
+  tiles_.emplace(make_tiles(matrix, share_.columns.size, tiling_for(most_rows, most_columns, blocks_),
+                            share_.whole_rows ? as_rows : share_.own.size));
+  if (share_.whole_rows) divide_among_cluster(world, matrix, most_rows);
 }
 
-void GpuMatrix::upload(const Matrix& matrix) {
-  const Tiles tiles =
-      make_tiles(matrix, share_.columns.size, arrays_.tiling, share_.whole_rows ? as_rows : share_.own.size);
-  nonzeros_ = matrix.nonzeros();
-  most_ = tiles.most();
-  arrays_.tiles = tiles_.emplace(tiles.tile).data();
-  arrays_.slices = slices_.emplace(tiles.slices).data();
-  arrays_.row_of = row_of_.emplace(tiles.row_of).data();
-  arrays_.value = value_.emplace(tiles.value).data();
-  arrays_.column = column_.emplace(tiles.column).data();
+void GpuMatrix::divide_among_cluster(World& world, const Matrix& matrix, std::int64_t most_rows) {
+  unsigned blocks = 0;
+  cuda_ok(cluster_at_once(static_cast<unsigned>(world.ranks_on_device()), blocks, clustered_bytes_),
+          "asking for clusters");
+  blocks = std::ranges::min(world.all_gather(blocks));
+  clustered_bytes_ = std::ranges::min(world.all_gather(clustered_bytes_));
+  const std::int64_t most_elements = std::ranges::max(world.all_gather(nonzeros_));
+  constexpr std::size_t element = sizeof(double) + sizeof(std::uint16_t);
+  if (static_cast<std::size_t>(most_elements) * element <= blocks * clustered_bytes_)
+    clustered_.emplace(make_tiles(matrix, share_.columns.size, tiling_by_rows(most_rows, blocks)));
 }
+
+GpuTiles::GpuTiles(const Tiles& tiles)
+    : most_(tiles.most()),
+      tiles_(tiles.tile),
+      slices_(tiles.slices),
+      row_of_(tiles.row_of),
+      value_(tiles.value),
+      column_(tiles.column),
+      arrays_{tiles.tiling, tiles_.data(), slices_.data(), row_of_.data(), value_.data(), column_.data()} {}
 
 }  // namespace tca::cg

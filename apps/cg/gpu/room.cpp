@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cg/gpu/tile_solver.hpp"
+#include "cg/gpu/run.hpp"
 #include "tca/error.hpp"
 
 namespace tca::cg {

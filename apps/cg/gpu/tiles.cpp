@@ -128,6 +128,14 @@ Tiling tiling_for(std::int64_t rows, std::int64_t columns, Word blocks) {
   return tiling;
 }
 
+Tiling tiling_by_rows(std::int64_t rows, Word blocks) {
+  Tiling tiling{.row_parts = blocks};
+  while (tiling.row_lanes < step_elements &&
+         2 * tiling.row_lanes * rows <= std::int64_t{blocks} * tile_warps * step_elements)
+    tiling.row_lanes *= 2;
+  return tiling;
+}
+
 Tiles make_tiles(const Matrix& matrix, std::int64_t columns, const Tiling& tiling, std::int64_t elements) {
   const auto width = static_cast<Word>(columns);
   const std::vector<Word> bounds = row_bounds(matrix, tiling.row_parts);

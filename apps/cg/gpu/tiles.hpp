@@ -43,7 +43,7 @@ struct Tile {
 // How a rank's part is divided.
 struct Tiling {
   Word row_parts = 1, column_parts = 1;
-  Word row_lanes = 1;  // the lanes that share a row
+  Word row_lanes = 1;  // the lanes that share a row: a power of two
 
   TCA_DEVICE Word tiles() const { return row_parts * column_parts; }
   TCA_DEVICE Word slice_rows() const { return step_elements / row_lanes; }
@@ -53,6 +53,8 @@ struct Tiling {
 // they would only make sums over all blocks take longer. There are more where as few could not have their
 // columns in shared memory.
 Tiling tiling_for(std::int64_t rows, std::int64_t columns, Word blocks);
+// So many tiles, by rows alone, with a slice a warp at most: a slice takes a warp as long as some ten steps.
+Tiling tiling_by_rows(std::int64_t rows, Word blocks);
 
 // Row_of gives for each of a slice's slice_rows() the row of the tile, or no_row.
 inline constexpr Word no_row = ~Word{0};

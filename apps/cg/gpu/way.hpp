@@ -17,10 +17,16 @@ using apps::start_named;
 // One kernel is fastest wherever it can run: where kernels reach every rank.
 Start chosen_start(World& world, const Share& share);
 
-// Collective. One kernel runs all steps. The matrix outlives the way. Throws Error{invalid_argument} where
-// that is not possible. By rows it sends without chains, for which there are no channels.
+// Collective. One kernel runs all steps: on a cluster of blocks where that is possible, or else on a grid. The matrix
+// outlives the way. Throws Error{invalid_argument} where neither is possible. By rows it sends without the channels.
 std::unique_ptr<Way> kernel_way(World& world, const GpuMatrix& matrix, Order order,
                                 const apps::Channels& channels = {});
+
+// The two. There is no cluster_way, and it is null, where ranks have blocks of the matrix, a GPU has no clusters, the
+// matrix does not fit into the shared memory of one, or there are more than 8 ranks.
+std::unique_ptr<Way> cluster_way(World& world, const GpuMatrix& matrix, Order order);
+std::unique_ptr<Way> grid_way(World& world, const GpuMatrix& matrix, Order order,
+                              const apps::Channels& channels = {});
 
 // Collective. A graph runs each step, or the host starts its kernels one by one. The matrix and the exchange
 // outlive the way, and no other way with the same vectors runs meanwhile.

@@ -65,8 +65,10 @@ std::string explained_by_sender(World& world, const std::string& own) {
 MessageRoute read_route(const std::string& explain) {
   static const std::regex quoted("'[^']*'");  // names of the program, which may hold anything
   static const std::regex taken(R"(\(taken\): predicted ([0-9.]+) us)");
+  static const std::regex tells("^  tells rank .*; a signal crosses in ([0-9]+) ns$");
   MessageRoute route;
   std::optional<double> collectives, puts = 0;
+  double signals_us = 0;
   bool is_first = true;
   std::istringstream lines(std::regex_replace(explain, quoted, "''"));
   for (std::string line; std::getline(lines, line);) {
@@ -80,8 +82,13 @@ MessageRoute read_route(const std::string& explain) {
         puts.reset();
       add_next_best(route, line, is_first);
       is_first = false;
+    } else if (std::regex_match(line, found, tells)) {
+      signals_us += 1e-3 * std::stod(found[1]);
     }
   }
+  // Behind all puts of a chain, by whatever channel.
+  if (puts) *puts += signals_us;
+  if (!route.next_best.empty()) route.next_best_us += signals_us;
   for (const auto& [channel, number] : channels_in(explain))
     route.channel += (route.channel.empty() ? "" : "+") + channel;
   // A collective knows which of its puts follow each other.
@@ -117,9 +124,9 @@ void print_messages(const MessageTable& table, const std::vector<ExplainedMessag
   }
   fmt::print("{:<104}{:>6.0f} %\n", "the rest", rest);
   fmt::print(
-      "Times in us. Predicted: of the puts alone, without a partner that comes late. Waiting: what of the "
-      "median "
-      "the\nslowest rank has waited for the last one to come.\n");
+      "Times in us. Predicted: of the puts and their signal, without a partner that comes late. Waiting: "
+      "what "
+      "of the\nmedian the slowest rank has waited for the last one to come.\n");
 }
 
 nlohmann::ordered_json json_of(const std::vector<apps::MessageCost>& costs,

@@ -96,32 +96,27 @@ struct DeviceProducedArrival : device::Produced {
                            const Use& use) const {
     using namespace device;
     if (i >= elements) return refuse(i, step, limits);
-    const Packet* const from = buffer_of(step) + place_of_element(i, packets_each);
-    Packet come[packets_each];
-    BoundedWait waiting(limits, step);
-    for (;;) {
-      // Loads all packets before it looks at any: one round trip to the L2.
+    Packet come[1][packets_each];
+    if (!await_elements(i, 1, i + 1, step, limits, come)) return false;
+    use(element_of(come[0]));
+    return true;
+  }
+
+  /// The same for the elements `first`, `first + stride` and so on below `end`: calls use(i, element) for each. It asks
+  /// for `at_once` of them together, since one after the other each would take a trip to the L2 even where all have
+  /// come.
+  template <device::Word at_once, class Use>
+  TCA_DEVICE bool read_every(device::Word first, device::Word stride, device::Word end, device::Word step,
+                             const device::WaitLimits& limits, const Use& use) const {
+    using namespace device;
+    if (end > elements) return refuse(end - 1, step, limits);
+    for (Word base = first; base < end; base += at_once * stride) {
+      Packet come[at_once][packets_each];
+      if (!await_elements(base, stride, end, step, limits, come)) return false;
       TCA_UNROLL
-      for (Word k = 0; k < packets_each; ++k)
-        come[k] = from[static_cast<std::size_t>(k * elements_per_lot)].read_once();
-      bool all = true;
-      TCA_UNROLL
-      for (Word k = 0; k < packets_each; ++k) all = all && come[k].carries(step);
-      if (all) break;
-      if (!waiting.keep_polling(link)) {
-        if (check != nullptr) ElementChecks::tell(check, Mistake::not_come, i, elements, link, step);
-        return false;
-      }
+      for (Word k = 0; k < at_once; ++k)
+        if (base + k * stride < end) use(base + k * stride, element_of(come[k]));
     }
-    Word words[packets_each][Packet::words];
-    TCA_UNROLL
-    for (Word k = 0; k < packets_each; ++k) {
-      TCA_UNROLL
-      for (Word w = 0; w < Packet::words; ++w) words[k][w] = come[k].word(w);
-    }
-    T value;
-    std::memcpy(&value, words, sizeof(T));
-    use(value);
     return true;
   }
 
@@ -131,6 +126,55 @@ struct DeviceProducedArrival : device::Produced {
   }
 
  private:
+  // Waits for those of the elements `first`, `first + stride` and so on that are below `end`. It loads all packets
+  // before it looks at any: one round trip to the L2.
+  template <device::Word count>
+  TCA_DEVICE bool await_elements(device::Word first, device::Word stride, device::Word end, device::Word step,
+                                 const device::WaitLimits& limits,
+                                 device::Packet (&come)[count][packets_each]) const {
+    using namespace device;
+    const auto is_wanted = [&](Word e) { return e == 0 || first + e * stride < end; };
+    const Packet* from[count];
+    TCA_UNROLL
+    for (Word e = 0; e < count; ++e)
+      from[e] = buffer_of(step) + place_of_element(first + e * stride, packets_each);
+    BoundedWait waiting(limits, step);
+    for (;;) {
+      TCA_UNROLL
+      for (Word e = 0; e < count; ++e) {
+        TCA_UNROLL
+        for (Word k = 0; k < packets_each; ++k)
+          if (is_wanted(e)) come[e][k] = from[e][static_cast<std::size_t>(k * elements_per_lot)].read_once();
+      }
+      Word missing = no_element;
+      TCA_UNROLL
+      for (Word e = 0; e < count; ++e) {
+        TCA_UNROLL
+        for (Word k = 0; k < packets_each; ++k)
+          if (is_wanted(e) && !come[e][k].carries(step)) missing = first + e * stride;
+      }
+      if (missing == no_element) return true;
+      if (!waiting.keep_polling(link)) {
+        if (check != nullptr) ElementChecks::tell(check, Mistake::not_come, missing, elements, link, step);
+        return false;
+      }
+    }
+  }
+  static constexpr device::Word no_element = ~device::Word{0};
+
+  static TCA_DEVICE T element_of(const device::Packet (&come)[packets_each]) {
+    using namespace device;
+    Word words[packets_each][Packet::words];
+    TCA_UNROLL
+    for (Word k = 0; k < packets_each; ++k) {
+      TCA_UNROLL
+      for (Word w = 0; w < Packet::words; ++w) words[k][w] = come[k].word(w);
+    }
+    T value;
+    std::memcpy(&value, words, sizeof(T));
+    return value;
+  }
+
   // An element that does not exist never comes.
   TCA_DEVICE bool refuse(device::Word i, device::Word step, const device::WaitLimits& limits) const {
     using namespace device;

@@ -121,6 +121,11 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
   return row;
 }
 
+std::string crossing_in_words(const fabric::Fabric& fabric) {
+  const double ns = fabric.pricing().cache_line_transfer_ns();
+  return ns > 0 ? fmt::format("; a signal crosses in {:.0f} ns", ns) : "";
+}
+
 std::string guard_in_words(const fabric::Guard& guard, const fabric::Fabric& fabric) {
   std::vector<std::string> words;
   if (!guard.awaited.empty())
@@ -129,9 +134,8 @@ std::string guard_in_words(const fabric::Guard& guard, const fabric::Fabric& fab
   if (!guard.told.empty())
     words.push_back(fmt::format("its start signals rank {}", base::list_ranks(guard.told)));
   if (words.empty()) return fmt::format("  guard over {}: no signal; {}\n", fabric.name(), guard.otherwise);
-  const double ns = fabric.pricing().cache_line_transfer_ns();
   return fmt::format("  guard over {}: {}{}\n", fabric.name(), fmt::join(words, ", "),
-                     ns > 0 ? fmt::format("; a signal crosses in {:.0f} ns", ns) : "");
+                     crossing_in_words(fabric));
 }
 
 }  // namespace
@@ -152,8 +156,9 @@ std::string ChainState::explain_signals(const Draft& draft) const {
   for (const Descriptor& d : draft.descriptors) told[d.fabric].insert(d.to);
   for (const auto& [fabric, ranks] : told) {
     const std::vector<int> list(ranks.begin(), ranks.end());
-    text += fmt::format("  tells rank {} over {}, once a step, that all puts have come\n",
-                        base::list_ranks(list), world_->fabrics()[fabric]->name());
+    text += fmt::format("  tells rank {} over {}, once a step, that all puts have come{}\n",
+                        base::list_ranks(list), world_->fabrics()[fabric]->name(),
+                        crossing_in_words(*world_->fabrics()[fabric]));
   }
   if (!draft.expected.empty())
     text += fmt::format("  expects rank {}, and waits for {}\n", base::list_ranks(draft.expected),

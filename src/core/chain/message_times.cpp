@@ -28,18 +28,21 @@ void MessageTimes::expect(int rank, std::span<const Descriptor> puts) {
   const auto to_here = std::ranges::count_if(
       puts, [&](const Descriptor& put) { return put.to == me && put.shape != nullptr; });
   MessageTiming message{.from = rank, .measured = true};
-  bool comes = false;
+  const Descriptor* first = nullptr;
   for (const Descriptor& put : puts) {
     if (put.to != me) continue;
     const fabric::Fabric& fabric = *world_.fabrics()[put.fabric];
-    if (!comes) message.fabric = fabric.name();
+    if (first == nullptr) message.fabric = fabric.name();
     message.measured &= fabric.times_messages() && message.fabric == fabric.name() && !put.produced;
-    comes = true;
+    if (first == nullptr) first = &put;
     if (put.shape == nullptr) continue;
     const std::optional<double> us = predicted_us(world_, rank, put, static_cast<std::size_t>(to_here));
     if (us) message.predicted_us = message.predicted_us.value_or(0) + *us;
   }
-  if (!comes) return;
+  if (first == nullptr) return;
+  // All puts of a message share the signal that ends it, which no cost of a put has.
+  if (message.predicted_us)
+    *message.predicted_us += 1e-3 * world_.fabrics()[first->fabric]->pricing().cache_line_transfer_ns();
   places_[world_.members()[rank]] = messages_.size();
   messages_.push_back(std::move(message));
 }

@@ -16,11 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "cg/gpu/tile_solver.hpp"
+#include "cg/gpu/grid_blocks.hpp"
 #include "cg/gpu/tiles.hpp"
 #include "cg/matrix.hpp"
 #include "cg/partition.hpp"
 #include "cg/problem.hpp"
+#include "cg_host_block.hpp"
 #include "tca/error.hpp"
 #include "tca/grid.hpp"
 
@@ -104,6 +105,8 @@ TEST(CgTiles, AreChosenBySize) {
       EXPECT_EQ(tiling.column_parts > 1, *name != 'A') << name;
       EXPECT_LE(tiling.row_lanes, tiling.column_parts > 1 ? 4U : 32U) << name;
     }
+  EXPECT_EQ(tiling_by_rows(1400, 16).row_lanes, 4U);  // a slice a warp
+  EXPECT_EQ(tiling_by_rows(700, 16).row_lanes, 8U);
   EXPECT_GE(chosen("D", 1).column_parts, 75U);  // columns of two bytes, in shared memory
 }
 
@@ -123,43 +126,6 @@ TEST(CgRoom, GoesFirstToWhatIsUsedMost) {
   EXPECT_THROW(plan_room(most, tiling, false, 31'000), Error);
 }
 
-// A thread in place of a block.
-class HostBlock {
- public:
-  static constexpr bool chains = false;
-
-  explicit HostBlock(std::byte* shared) : operand_(reinterpret_cast<double*>(shared)) {}
-  Word lane() const { return 0; }
-  Word lanes() const { return 1; }
-  void sync() const {}
-  template <Word count>
-  bool add_up(double (&)[count], bool good, Word) const {
-    return good;
-  }
-  bool all(bool good) const { return good; }
-
-  void multiply(const Run& run, const Tile& tile, Word, double* out) const {
-    const TileArrays& matrix = run.matrix;
-    const Word rows = matrix.tiling.slice_rows(), lanes = matrix.tiling.row_lanes;
-    for (Word s = tile.first_slice; s < tile.first_slice + tile.slices; ++s)
-      for (Word k = 0; k < rows; ++k) {
-        const Word row = matrix.row_of[s * rows + k];
-        if (row == no_row) continue;
-        double sum = 0;
-        for (Word step = 0; step < matrix.slices[s].width; ++step)
-          for (Word lane = 0; lane < lanes; ++lane) {
-            const std::uint64_t at =
-                (tile.first_step + matrix.slices[s].first + step) * step_elements + k * lanes + lane;
-            sum += matrix.value[at] * operand_[matrix.column[at]];
-          }
-        out[row] = sum;
-      }
-  }
-
- private:
-  double* operand_;
-};
-
 // The same of a rank that has a block of the matrix. In place of chains one thread of each rank copies.
 class ChainedHostBlock : public HostBlock {
  public:
@@ -175,7 +141,7 @@ class ChainedHostBlock : public HostBlock {
     all_.arrive_and_wait();
     return good;
   }
-  bool exchange(const Run&) const {
+  bool exchange(const GridRun&) const {
     for (std::size_t turn = 0; turn < 2 * messages_; ++turn) {
       all_.arrive_and_wait();
       if (copy_) (*copy_)(turn);
@@ -248,14 +214,7 @@ class HostRanks {
       const Room room = plan_room(tiles.most(), setting.tiling, setting.merged, setting.room);
       run.matrix = {setting.tiling,      tiles.tile.data(),  tiles.slices.data(),
                     tiles.row_of.data(), tiles.value.data(), tiles.column.data()};
-      run.limits = {.abort = &never,
-                    .gave_up = &gave_up,
-                    .waiting = waiting.data(),
-                    .limit_ns = 60'000'000'000,
-                    .chain = 1,
-                    .gone = gone.data(),
-                    .ranks = nullptr,
-                    .over = &over};
+      run.limits = limits.view();
       run.multiplied = multiplied.data();
       run.products = products.data();
       run.product = product.data();
@@ -280,14 +239,13 @@ class HostRanks {
     std::vector<double> product, products, result, spilled;
     std::vector<std::vector<double>> received;
     std::vector<Found> found;
-    std::vector<Word> waiting = std::vector<Word>(8), gone = std::vector<Word>(8);
-    Word never = 0, gave_up = 0, over = 0;
-    Run run;
+    HostLimits limits;
+    GridRun run;
   };
 
   // Sums are those of all ranks, or of a row of the grid.
   void connect(std::size_t rank) {
-    Run& run = all_[rank]->run;
+    GridRun& run = all_[rank]->run;
     const Share& share = all_[rank]->share;
     std::vector<int> among = share.row_of_grid;
     for (std::size_t other = 0; share.whole_rows && other < all_.size(); ++other)
@@ -312,12 +270,14 @@ class HostRanks {
     const TileVectors vectors = TileVectors::of(rank.run, block, bytes);
     if (rank.share.whole_rows) {
       HostBlock group(bytes);
-      TileSolver<HostBlock>(rank.run, vectors, block, group).solve();
+      GridBlocks<HostBlock> blocks(rank.run, block, group);
+      Iteration<GridBlocks<HostBlock>>(rank.run, vectors, blocks).solve();
       return;
     }
     const ChainedHostBlock::Copy copy = [&](std::size_t message) { move(rank, message); };
     ChainedHostBlock group(bytes, barrier, rank.share.reductions.size() + 1, block == 0 ? &copy : nullptr);
-    TileSolver<ChainedHostBlock>(rank.run, vectors, block, group).solve();
+    GridBlocks<ChainedHostBlock> blocks(rank.run, block, group);
+    Iteration<GridBlocks<ChainedHostBlock>>(rank.run, vectors, blocks).solve();
   }
 
   // Each message is sent in one turn and added in the next.

@@ -96,6 +96,27 @@ TEST(MessageRoute, IsReadFromWhatChainsAndCollectivesSay) {
   EXPECT_EQ(read_route("").channel, "");
 }
 
+// With the signal that ends it.
+TEST(MessageRoute, PredictsAMessageAsItsChainDoes) {
+  World::run_threads(2, [](World& world) {
+    const int other = 1 - world.rank();
+    const auto window = world.window<double>(1024, "x");
+    Chain chain = world.chain("faces", {.timed = true});
+    chain.put(window.on(other).at(0), window.at(512), block(256));
+    chain.put(window.on(other).at(256), window.at(768), block(256)).expect(other).commit();
+
+    const std::optional<double> read = read_route(chain.explain()).predicted_us;
+
+    ASSERT_TRUE(read);
+    EXPECT_NEAR(*read, chain.timing().messages.at(0).predicted_us.value(), 0.02);
+  });
+  const MessageRoute route = read_route(
+      "  0    rank 1  shm/direct  0.10 us  8  block of 1  'x' at 0  'x' at 4  next best shm/pull 0.20 us\n"
+      "  tells rank 1 over shm, once a step, that all puts have come; a signal crosses in 140 ns\n");
+  EXPECT_NEAR(route.predicted_us.value(), 0.24, 1e-9);
+  EXPECT_NEAR(route.next_best_us, 0.34, 1e-9);
+}
+
 TEST(ChannelSweep, HasEveryCombinationOfWhatIsNotForced) {
   World::run_threads(2,
                      [](World& world) {

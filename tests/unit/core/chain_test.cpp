@@ -187,7 +187,7 @@ TEST(Chain, ExplainsEveryDescriptor) {
          fmt::format("\n  1    rank {}  shm/", other), "800    stride of 100, pitch 50  ",
          "window 'u' at 500000  window 'u' at 1000  ",
          fmt::format("\n  2    rank {}  a signal over shm\n", other),
-         fmt::format("\n  tells rank {} over shm, once a step, that all puts have come\n", other),
+         fmt::format("\n  tells rank {} over shm, once a step, that all puts have come", other),
          fmt::format("\n  expects rank {}, and waits for its signal\n", other), "\n  guard over shm: "}));
   });
 }

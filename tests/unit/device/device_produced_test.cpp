@@ -319,6 +319,30 @@ TEST_F(DeviceProduced, WithoutAGuardPartnersTakeTurns) {
   }));
 }
 
+// Several at a time: those of a lane, whole and once, however many are left for the last time.
+TEST_F(DeviceProduced, ElementsAreReadTogether) {
+  Ranks<20> ranks(2, {{0, 1}}, false, true, 0, 0.05);
+  const device::WaitLimits& limits = ranks[1].chain.limits;
+  for (Word i = 0; i < 70; ++i)
+    if (i != 69) ranks.put(0).write(i, value_of<20>(0, i, 1), 1);
+  const auto read = [&](Word first, Word stride, Word end) {
+    std::vector<Word> seen;
+    const bool come =
+        ranks.arrival(0).read_every<4>(first, stride, end, 1, limits, [&](Word i, const Element<20>& value) {
+          EXPECT_EQ(value, value_of<20>(0, i, 1)) << i;
+          seen.push_back(i);
+        });
+    return std::pair(come, seen);
+  };
+
+  EXPECT_EQ(read(2, 13, 60), std::pair(true, std::vector<Word>{2, 15, 28, 41, 54}));
+  EXPECT_EQ(read(7, 1, 7), std::pair(true, std::vector<Word>{}));
+  EXPECT_EQ(ranks[1].mistake.kind, Mistake::none);
+  EXPECT_FALSE(read(60, 3, 70).first);
+  EXPECT_EQ(ranks[1].mistake.kind, Mistake::not_come);
+  EXPECT_EQ(ranks[1].mistake.element, 69U);
+}
+
 // A signal orders what was stored before it, whatever kind of store that was.
 TEST_F(DeviceProduced, ASignalFollowsWhatWasStored) {
   Ranks<8> ranks(2, {});
