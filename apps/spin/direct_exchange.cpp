@@ -12,10 +12,10 @@ namespace {
 
 template <class Real>
 Halo committed_halo(World& world, const Lattice<Real>& lattice, int colour, const std::string& channel) {
-  const Extents& cells = lattice.cells();
-  Halo halo(world, colour == 0 ? "even spins" : "odd spins", lattice.grid(), {cells[0], cells[1], cells[2]},
-            {.chain = {.channel = channel}});
-  for (int field = 0; field < lattice.fields(); ++field)
+  const Extents& cells = lattice.share().cells();
+  Halo halo(world, colour == 0 ? "even spins" : "odd spins", lattice.share().grid(),
+            {cells[0], cells[1], cells[2]}, {.chain = {.channel = channel}});
+  for (int field = 0; field < lattice.share().fields(); ++field)
     halo.add(lattice.spins(colour), field * halo.elements());
   halo.commit();
   return halo;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "shared/message_cost.hpp"
-#include "spin/solver.hpp"
+#include "spin/way.hpp"
 
 namespace tca::spin {
 
@@ -16,7 +16,6 @@ struct Plan {
   std::int64_t rounds = 20;  // for all ways together
   int heat_baths = 1;
   int over_relaxations = 10;
-  bool overlap = true;
 };
 
 // Called after every round.
@@ -25,7 +24,7 @@ using Progress = std::function<void(const char* what, std::int64_t done, std::in
 // What one way did in its share of the rounds; the same on every rank. Times are of the slowest rank.
 struct Result {
   std::vector<double> samples_us;  // a sweep, as a mean over those of a round
-  double compute_us = 0;           // medians of the same
+  double compute_us = 0;           // medians of the same; 0 where they are not known
   double exchange_us = 0;
   std::int64_t bytes_max = 0;    // sent in a sweep by the busiest rank
   std::int64_t bytes_total = 0;  // and by all
@@ -51,13 +50,12 @@ struct Physics {
 };
 
 struct Simulation {
-  std::vector<Result> results;  // one for each exchange
+  std::vector<Result> results;  // one for each way
   Physics physics;
 };
 
-// Collective. The exchanges take turns, round by round.
-template <class Real>
-Simulation simulate(World& world, Lattice<Real>& lattice, std::span<Exchange* const> exchanges,
-                    const Plan& plan, const Progress& progress = {});
+// Collective. The ways take turns, round by round.
+Simulation simulate(World& world, std::span<Way* const> ways, const Plan& plan,
+                    const Progress& progress = {});
 
 }  // namespace tca::spin

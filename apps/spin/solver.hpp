@@ -28,21 +28,22 @@ struct Measurement {
   double sum_us = 0;    // what adding up over the ranks took
 };
 
+// `sums` are those of all ranks, but for `off_unit`.
+Measurement measurement_of(const Problem& problem, const Sums& sums, double sum_us = 0);
+
 template <class Real>
 class Solver {
  public:
-  // Collective. Fills the ghosts.
-  Solver(World& world, Lattice<Real>& lattice, Exchange& exchange);
+  Solver(World& world, Lattice<Real>& lattice) : world_(world), lattice_(lattice) {}
 
-  Phases over_relax(Exchange& exchange, bool overlap);
-  Phases heat_bath(Exchange& exchange, bool overlap);
+  Phases sweep(Update update, Exchange& exchange, bool overlap);
 
   // Collective.
   Measurement measure(Exchange& exchange);
 
  private:
-  template <class Update>
-  Phases sweep(Exchange& exchange, bool overlap, const Update& update);
+  template <class Act>
+  Phases sweep(Exchange& exchange, bool overlap, const Act& update);
   double now_us() const;
 
   World& world_;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "shared/cli/job.hpp"
 #include "spin/cli/report.hpp"
@@ -16,6 +18,7 @@ struct SpinOptions : AppJob {
   std::string extent = "32";
   std::string grid = "auto";
   std::string couplings = "gaussian";
+  std::string start = "auto";
   double beta = 1;
   int replicas = 1;
   std::uint64_t seed = 1;
@@ -25,6 +28,9 @@ struct SpinOptions : AppJob {
   bool in_double = false;
   bool no_overlap = false;
 };
+
+// The messages whose channels may be forced; on GPUs sums have kernels of their own.
+std::span<const std::string_view> spin_messages(const SpinOptions& options);
 
 // Throw Error{invalid_argument} for what cannot be read, and for what does not fit the lattice.
 spin::Problem spin_problem(const SpinOptions& options);

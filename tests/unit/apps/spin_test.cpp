@@ -13,6 +13,7 @@
 #include "spin/lattice.hpp"
 #include "spin/measure.hpp"
 #include "spin/solver.hpp"
+#include "spin/way.hpp"
 #include "tca/error.hpp"
 #include "tca/grid.hpp"
 #include "tca/world.hpp"
@@ -42,21 +43,23 @@ std::map<std::int64_t, std::vector<Real>> spins_after(const Problem& problem, co
   World::run_threads(ranks, [&](World& world) {
     Lattice<Real> lattice(world, problem, make_grid(problem, ranks, shape));
     const auto exchange = direct_exchange(world, lattice);
-    Solver<Real> solver(world, lattice, *exchange);
+    Solver<Real> solver(world, lattice);
     for (int round = 0; round < 2; ++round) {
-      solver.heat_bath(*exchange, overlap);
-      solver.over_relax(*exchange, overlap);
+      solver.sweep(Update::heat_bath, *exchange, overlap);
+      solver.sweep(Update::over_relaxation, *exchange, overlap);
     }
     const std::lock_guard lock(mutex);
-    const Extents &first = lattice.first(), &cells = lattice.cells();
+    const Share& share = lattice.share();
+    const Extents& cells = share.cells();
     for (int colour = 0; colour < 2; ++colour) {
       for (std::int64_t z = 0; z < cells[0]; ++z) {
         for (std::int64_t y = 0; y < cells[1]; ++y) {
           for (std::int64_t h = 0; h < cells[2]; ++h) {
-            const std::int64_t x = 2 * (first[2] + h) + ((first[0] + z + first[1] + y + colour) & 1);
-            std::vector<Real>& spin = all[problem.site({first[0] + z, first[1] + y, x})];
-            for (int replica = 0; replica < problem.replicas; ++replica)
-              for (const Real component : lattice.spin(colour, {z, y, h}, replica)) spin.push_back(component);
+            std::vector<Real>& spin = all[problem.site(share.site_of(colour, z, y, h))];
+            for (int replica = 0; replica < problem.replicas; ++replica) {
+              const Vector<Real> one = lattice.spin(colour, {z, y, h}, replica);
+              spin.insert(spin.end(), {one.x, one.y, one.z});
+            }
           }
         }
       }
@@ -82,8 +85,10 @@ Simulation simulated(const Problem& problem, const std::vector<int>& shape, cons
   World::run_threads(ranks, [&](World& world) {
     Lattice<double> lattice(world, problem, make_grid(problem, ranks, shape));
     const auto exchange = direct_exchange(world, lattice);
-    Exchange* const only = exchange.get();
-    const Simulation mine = simulate(world, lattice, std::span<Exchange* const>(&only, 1), plan);
+    Solver<double> solver(world, lattice);
+    const auto way = host_way(solver, *exchange, true);
+    Way* const only = way.get();
+    const Simulation mine = simulate(world, std::span<Way* const>(&only, 1), plan);
     if (world.rank() == 0) run = mine;
   });
   return run;
