@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "spin/problem.hpp"
+#include "spin/share.hpp"
 #include "spin/update.hpp"
 #include "tca/device/produced.hpp"
 #include "tca/device/walk.hpp"
@@ -114,6 +114,12 @@ struct Sites {
     return spins[colour] + std::size_t{3} * replica * elements;
   }
 };
+
+// Without the pointers.
+template <class Real>
+Sites<Real> sites_of(const Share& share);
+// With `overlap` the shell is the share's, and otherwise all cells.
+Cells cells_of(const Share& share, bool overlap);
 
 template <class Real>
 TCA_DEVICE Vector<Real> load(const Real* from, std::size_t pitch) {
