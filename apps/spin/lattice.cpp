@@ -43,6 +43,7 @@ struct Lattice<Real>::Row {
 template <class Real>
 Lattice<Real>::Lattice(World& world, const Problem& problem, const Grid& grid)
     : share_(problem, grid, world.rank()),
+      betas_(first_betas(problem)),
       spins_{world.window<Real>(share_.elements() * share_.fields(), "even spins"),
              world.window<Real>(share_.elements() * share_.fields(), "odd spins")} {
   for (const std::size_t colour : {0U, 1U}) {
@@ -95,7 +96,7 @@ void Lattice<Real>::heat_bath(int colour, const Box& box, std::uint32_t sweep) {
     for (std::int64_t h = box.begin[2]; h < box.end[2]; ++h) {
       const auto site = static_cast<std::uint64_t>(share_.problem().site(share_.site_of(colour, z, y, h)));
       const auto drawn = in<Real>(drawn_spin(
-          scaled(share_.problem().beta, in<double>(row.field(h))),
+          scaled(betas_[static_cast<std::size_t>(replica)], in<double>(row.field(h))),
           draw(share_.problem().seed, Purpose::heat_bath, site, static_cast<std::uint32_t>(replica), sweep)));
       row.spin[0][h] = drawn.x;
       row.spin[1][h] = drawn.y;
@@ -146,7 +147,9 @@ void Lattice<Real>::add_bonds(int colour, std::int64_t z, std::int64_t y, Sums& 
     for (std::size_t d = 0; d < 3; ++d) {
       for (std::size_t a = 0; a < replicas; ++a) {
         along[a] = dot(in<double>(rows[a].at(h)), in<double>(rows[a].neighbour(h + step[d])));
-        sums.energy -= static_cast<double>(rows[a].forward[d][h]) * along[a];
+        const double energy = -static_cast<double>(rows[a].forward[d][h]) * along[a];
+        sums.energy += energy;
+        sums.energies[a] += coarse(energy);
         sums.alike += along[a] * along[a];
         for (std::size_t b = 0; b < a; ++b) sums.shared += along[a] * along[b];
       }

@@ -3,22 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "spin/share.hpp"
+#include "spin/sums.hpp"
 #include "spin/update.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"
 
 namespace tca::spin {
-
-// Sums over the bonds that begin at own sites, in the forward directions.
-struct Sums {
-  double energy = 0;    // of all replicas
-  double alike = 0;     // (S.S')^2, of all replicas
-  double shared = 0;    // S.S' of one replica times that of another, over all pairs
-  double off_unit = 0;  // the largest | |S|^2 - 1 |
-};
 
 template <class Real>
 class Lattice {
@@ -38,6 +32,9 @@ class Lattice {
   // All ghosts have been filled.
   Sums sums() const;
 
+  // By replica; all have that of the problem at first.
+  void set_betas(std::span<const double> betas) { betas_.assign(betas.begin(), betas.end()); }
+
   const Share& share() const { return share_; }
 
   // The components of a spin of this rank, of its `h`-th site of a colour along x.
@@ -56,6 +53,7 @@ class Lattice {
   void add_bonds(int colour, std::int64_t z, std::int64_t y, Sums& sums) const;
 
   Share share_;
+  std::vector<double> betas_;
   std::array<Window<Real>, 2> spins_;
   // By colour and dimension: of the bond to the next site. Ghosts below have theirs, which lead to own sites.
   std::array<std::array<std::vector<Real>, 3>, 2> couplings_;

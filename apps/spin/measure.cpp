@@ -6,6 +6,8 @@
 
 #include "shared/gathered.hpp"
 #include "shared/median.hpp"
+#include "spin/sums.hpp"
+#include "spin/tempering.hpp"
 
 namespace tca::spin {
 
@@ -36,7 +38,37 @@ Mean mean_of(const std::vector<double>& all) {
   return mean;
 }
 
-Result result_of(World& world, Way& way, const Taken& taken, const Plan& plan) {
+// What was measured behind the rounds.
+class History {
+ public:
+  explicit History(const Problem& problem)
+      : problem_(problem), by_temperature_(problem.temperatures.size()) {}
+
+  void add(const Measurement& state, const Tempering& tempering) {
+    energy_.push_back(state.energy);
+    alike_.push_back(state.alike);
+    shared_.push_back(state.shared);
+    for (std::size_t i = 0; i < by_temperature_.size(); ++i)
+      by_temperature_[i].push_back(state.energies[static_cast<std::size_t>(tempering.replica(i))] /
+                                   static_cast<double>(problem_.sites()));
+  }
+
+  void conclude(const Tempering& tempering, Physics& physics) const {
+    physics.energy = mean_of(energy_);
+    physics.alike = mean_of(alike_);
+    physics.shared = mean_of(shared_);
+    for (std::size_t i = 0; i < by_temperature_.size(); ++i)
+      physics.temperatures.push_back(
+          {problem_.temperatures[i], mean_of(by_temperature_[i]), tempering.acceptance(i)});
+  }
+
+ private:
+  const Problem& problem_;
+  std::vector<double> energy_, alike_, shared_;
+  std::vector<std::vector<double>> by_temperature_;  // the energy a site
+};
+
+Result result_of(World& world, const Problem& problem, Way& way, const Taken& taken, const Plan& plan) {
   Result result;
   result.samples_us = apps::Gathered(world, taken.total_us).largest();
   result.compute_us = apps::median(apps::Gathered(world, taken.compute_us).largest());
@@ -51,8 +83,10 @@ Result result_of(World& world, Way& way, const Taken& taken, const Plan& plan) {
   if (taken.halo_us.empty())
     result.messages = way.time_messages();
   else
-    result.messages = {apps::cost_of(world, messages[0], way.bytes(), taken.halo_us, sweeps),
-                       apps::cost_of(world, messages[1], 3 * sizeof(double), taken.sum_us, sweeps)};
+    result.messages = {
+        apps::cost_of(world, messages[0], way.bytes(), taken.halo_us, sweeps),
+        apps::cost_of(world, messages[1], sum_count(problem) * static_cast<std::int64_t>(sizeof(double)),
+                      taken.sum_us, sweeps)};
   return result;
 }
 
@@ -73,25 +107,27 @@ Measurement run_round(Way& way, const Plan& plan, Taken& taken, Physics& physics
 
 }  // namespace
 
-Simulation simulate(World& world, std::span<Way* const> ways, const Plan& plan, const Progress& progress) {
+Simulation simulate(World& world, const Problem& problem, std::span<Way* const> ways, const Plan& plan,
+                    const Progress& progress) {
   std::vector<Taken> taken(ways.size());
-  std::vector<double> energy, alike, shared;
+  History history(problem);
+  Tempering tempering(problem);
   Simulation run;
   for (std::int64_t round = 0; round < plan.rounds; ++round) {
     const auto which = static_cast<std::size_t>(round) % ways.size();
     world.barrier();
     const Measurement end = run_round(*ways[which], plan, taken[which], run.physics);
-    energy.push_back(end.energy);
-    alike.push_back(end.alike);
-    shared.push_back(end.shared);
+    history.add(end, tempering);
+    if (!problem.temperatures.empty()) {
+      tempering.exchange(end.energies);
+      ways[which]->set_betas(tempering.betas());
+    }
     if (progress) progress("simulating", round + 1, plan.rounds);
   }
   run.physics.off_unit = std::ranges::max(world.all_gather(run.physics.off_unit));
-  run.physics.energy = mean_of(energy);
-  run.physics.alike = mean_of(alike);
-  run.physics.shared = mean_of(shared);
+  history.conclude(tempering, run.physics);
   for (std::size_t which = 0; which < ways.size(); ++which)
-    run.results.push_back(result_of(world, *ways[which], taken[which], plan));
+    run.results.push_back(result_of(world, problem, *ways[which], taken[which], plan));
   return run;
 }
 

@@ -36,6 +36,13 @@ struct Mean {
   double value = 0, error = 0;
 };
 
+// What is known of a temperature.
+struct AtTemperature {
+  double temperature = 0;
+  Mean energy;            // a site
+  double acceptance = 0;  // of the exchanges with the next temperature that were proposed; see Tempering
+};
+
 // What the spins are like. Means are over the second half of the rounds, when the first has brought the spins nearer to
 // equilibrium.
 struct Physics {
@@ -43,6 +50,7 @@ struct Physics {
   Mean alike, shared;  // see Measurement
   double drift = 0;    // the most by which over-relaxation has changed the energy a site
   double off_unit = 0;
+  std::vector<AtTemperature> temperatures;  // where replicas exchange them
 
   // What the energy a site must be at equilibrium, by partial integration over Gaussian couplings, which relates it to how
   // alike neighbours are (H. G. Katzgraber, M. Palassini and A. P. Young, Phys. Rev. B 63 (2001) 184422).
@@ -54,8 +62,8 @@ struct Simulation {
   Physics physics;
 };
 
-// Collective. The ways take turns, round by round.
-Simulation simulate(World& world, std::span<Way* const> ways, const Plan& plan,
+// Collective. The ways take turns, round by round, and behind each round replicas may exchange their temperatures.
+Simulation simulate(World& world, const Problem& problem, std::span<Way* const> ways, const Plan& plan,
                     const Progress& progress = {});
 
 }  // namespace tca::spin

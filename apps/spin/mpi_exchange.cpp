@@ -72,8 +72,9 @@ class MpiExchange : public Exchange {
     if (requests.empty()) return;  // as above
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
-  void add_up(std::span<double, 3> values) override {
-    MPI_Allreduce(MPI_IN_PLACE, values.data(), 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  void add_up(std::span<double> values) override {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
   }
 
   std::int64_t bytes() const override { return bytes_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 
 namespace tca::spin {
 
@@ -25,6 +26,7 @@ Measurement measurement_of(const Problem& problem, const Sums& sums, double sum_
   return {.energy = sums.energy / (sites * replicas),
           .alike = sums.alike / (bonds * replicas),
           .shared = pairs > 0 ? sums.shared / (bonds * pairs) : 0,
+          .energies = {sums.energies, sums.energies + problem.temperatures.size()},
           .off_unit = sums.off_unit,
           .sum_us = sum_us};
 }
@@ -73,12 +75,11 @@ Phases Solver<Real>::sweep(Update update, Exchange& exchange, bool overlap) {
 
 template <class Real>
 Measurement Solver<Real>::measure(Exchange& exchange) {
-  const Sums mine = lattice_.sums();
-  std::array<double, 3> sums{mine.energy, mine.alike, mine.shared};
+  Sums sums = lattice_.sums();
+  const Problem& problem = lattice_.share().problem();
   const double begin = now_us();
-  exchange.add_up(sums);
-  const double sum_us = now_us() - begin;
-  return measurement_of(lattice_.share().problem(), {sums[0], sums[1], sums[2], mine.off_unit}, sum_us);
+  exchange.add_up(std::span(&sums.energy, static_cast<std::size_t>(sum_count(problem))));
+  return measurement_of(problem, sums, now_us() - begin);
 }
 
 template class Solver<float>;

@@ -21,6 +21,7 @@ class HostWay : public Way {
     phase.state = solver_.measure(exchange_);
     return phase;
   }
+  void set_betas(std::span<const double> betas) override { solver_.set_betas(betas); }
   std::int64_t bytes() const override { return exchange_.bytes(); }
 
  private:

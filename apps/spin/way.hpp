@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "shared/message_cost.hpp"
@@ -27,6 +28,8 @@ class Way {
   // Of a sweep, where `run` does not tell what its messages take. Collective; leaves the spins as they are.
   virtual std::vector<apps::MessageCost> time_messages() { return {}; }
 
+  // Sets the inverse temperatures by replica, for all ways of the lattice.
+  virtual void set_betas(std::span<const double> betas) = 0;
   virtual std::int64_t bytes() const = 0;  // this rank's puts or messages of one colour
 };
 

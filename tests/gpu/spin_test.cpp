@@ -157,6 +157,39 @@ TEST_P(SpinOnGpu, HasTheSameSpinsAsAHost) {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, SpinOnGpu, testing::ValuesIn(all_cases()), case_name);
 
+// Who changes places follows from the energies, so they are a host's to the bit.
+TEST(SpinOnGpus, TemperaturesChangePlacesAsOnAHost) {
+  const Problem problem{.extents = {8, 12, 16}, .replicas = 3, .temperatures = {0.8, 1, 1.5}};
+  const Plan plan{.rounds = 12, .heat_baths = 1, .over_relaxations = 1};
+  Physics expected;
+  const auto simulate_on_host = [&](World& world) {
+    Lattice<float> lattice(world, problem, make_grid(problem, 1, {1, 1, 1}));
+    const auto exchange = direct_exchange(world, lattice);
+    Solver<float> solver(world, lattice);
+    const auto way = host_way(solver, *exchange, true);
+    Way* const only = way.get();
+    expected = simulate(world, problem, {&only, 1}, plan).physics;
+  };
+  World::run_threads(1, simulate_on_host, {.fabric = "shm"});
+  const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
+    for (const Start start : {Start::kernel, Start::graph}) {
+      GpuLattice<float> lattice(world, problem, make_grid(problem, 2, {2, 1, 1}), true);
+      const auto exchange = direct_gpu_exchange(world, lattice);
+      const auto way = make_way(world, lattice, *exchange, start);
+      Way* const only = way.get();
+      const Physics found = simulate(world, problem, {&only, 1}, plan).physics;
+      for (std::size_t i = 0; i < expected.temperatures.size(); ++i) {
+        const AtTemperature &one = found.temperatures[i], &other = expected.temperatures[i];
+        test::require(one.energy.value == other.energy.value && one.acceptance == other.acceptance,
+                      "{}: at {} the energy is {} and {} change places; {} and {} on a host", name_of(start),
+                      other.temperature, one.energy.value, one.acceptance, other.energy.value,
+                      other.acceptance);
+      }
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
 // As in a comparison: each way finds the ghosts that another has left. The lattice is large enough for a thread of the kernel
 // to have several cells.
 TEST(SpinOnGpus, WaysTakeTurns) {

@@ -50,8 +50,30 @@ MessageTable table_of(const std::string& who, const spin::Result& result) {
   return {.who = who, .step = "a sweep", .step_us = median(result.samples_us), .costs = result.messages};
 }
 
+std::string describe_temperatures(const spin::Problem& problem) {
+  const std::vector<double>& all = problem.temperatures;
+  return all.empty() ? fmt::format("beta {:g}", problem.beta)
+                     : fmt::format("temperatures {:g} to {:g}", all.front(), all.back());
+}
+
+void print_temperatures(const SpinReport& report) {
+  const bool is_exact = report.problem.couplings == spin::Couplings::rings;
+  fmt::print("{:<10}{:>14}{:>18}{:>12}{}\n", "", "temperature", "energy a site", "+-",
+             is_exact ? fmt::format("{:>12}", "exact") : "");
+  const std::vector<spin::AtTemperature>& all = report.run.physics.temperatures;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    fmt::print("{:<10}{:>14g}{:>18.5f}{:>12.5f}", "", all[i].temperature, all[i].energy.value,
+               all[i].energy.error);
+    if (is_exact) fmt::print("{:>12.5f}", spin::energy_of_rings(1 / all[i].temperature));
+    if (i + 1 < all.size())
+      fmt::print("   changes place with the next in {:.0f} % of tries", 100 * all[i].acceptance);
+    fmt::print("\n");
+  }
+}
+
 void print_physics(const SpinReport& report) {
   const spin::Physics& physics = report.run.physics;
+  if (!physics.temperatures.empty()) return print_temperatures(report);
   fmt::print("energy    {:.5f}{} a site", physics.energy.value,
              physics.energy.error > 0 ? fmt::format(" +- {:.5f}", physics.energy.error) : "");
   if (report.problem.couplings == spin::Couplings::rings)
@@ -60,6 +82,32 @@ void print_physics(const SpinReport& report) {
     fmt::print("; by the replicas' overlaps {:.5f}, which it nears as they reach equilibrium",
                physics.energy_by_overlaps(report.problem.beta));
   fmt::print("\n");
+}
+
+// Rings of a temperature have an energy that is known.
+std::string fault_of_ring(double beta, const spin::Mean& energy) {
+  const double exact = spin::energy_of_rings(beta);
+  if (energy.error == 0 || std::abs(energy.value - exact) <= errors_allowed * energy.error) return "";
+  return fmt::format("the energy of a site is {:.5f} +- {:.5f}, where {:.5f} is exact", energy.value,
+                     energy.error, exact);
+}
+
+// It is warmer where there is more energy, whichever replicas have been there.
+std::string fault_of_temperatures(const SpinReport& report) {
+  const std::vector<spin::AtTemperature>& all = report.run.physics.temperatures;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [temperature, energy, acceptance] = all[i];
+    if (report.problem.couplings == spin::Couplings::rings)
+      if (const std::string fault = fault_of_ring(1 / temperature, energy); !fault.empty())
+        return fmt::format("at temperature {:g} {}", temperature, fault);
+    if (i + 1 == all.size()) break;
+    const spin::Mean& next = all[i + 1].energy;
+    if (energy.error > 0 && energy.value - next.value > errors_allowed * std::hypot(energy.error, next.error))
+      return fmt::format(
+          "the energy of a site is {:.5f} at temperature {:g} and {:.5f} at {:g}, which is warmer",
+          energy.value, temperature, next.value, all[i + 1].temperature);
+  }
+  return "";
 }
 
 }  // namespace
@@ -72,23 +120,19 @@ std::string SpinReport::fault() const {
   if (!(physics.off_unit <= tolerance(*this)))
     return fmt::format("a spin's length is off by {:.1e}, more than {:.0e}", physics.off_unit / 2,
                        tolerance(*this) / 2);
-  const double exact = spin::energy_of_rings(problem.beta), off = std::abs(physics.energy.value - exact);
-  if (problem.couplings == spin::Couplings::rings && physics.energy.error > 0 &&
-      off > errors_allowed * physics.energy.error)
-    return fmt::format("the energy of a site is {:.5f} +- {:.5f}, where {:.5f} is exact",
-                       physics.energy.value, physics.energy.error, exact);
-  return "";
+  if (!physics.temperatures.empty()) return fault_of_temperatures(*this);
+  return problem.couplings == spin::Couplings::rings ? fault_of_ring(problem.beta, physics.energy) : "";
 }
 
 void print(const SpinReport& report, const AppJob& job) {
   const spin::Problem& problem = report.problem;
   const spin::Result& own = report.run.results.front();
-  fmt::print("Spin glass {}: {} spins{}, {} couplings, beta {:g}, {} precision, {} rank{}, grid {}\n",
+  fmt::print("Spin glass {}: {} spins{}, {} couplings, {}, {} precision, {} rank{}, grid {}\n",
              spin::describe(problem.extents), problem.sites(),
              problem.replicas > 1 ? fmt::format(" in each of {} replicas", problem.replicas) : "",
-             problem.couplings == spin::Couplings::rings ? "ring" : "Gaussian", problem.beta,
-             report.in_double ? "double" : "single", report.job.ranks, report.job.ranks == 1 ? "" : "s",
-             report.grid);
+             problem.couplings == spin::Couplings::rings ? "ring" : "Gaussian",
+             describe_temperatures(problem), report.in_double ? "double" : "single", report.job.ranks,
+             report.job.ranks == 1 ? "" : "s", report.grid);
   if (!report.gpus.empty())
     fmt::print("GPUs      {}\nstarted   by {}\n", report.gpus, describe_start(report));
   print_job(report.job, is_compared(report) ? report.peer.version : "");
@@ -119,6 +163,16 @@ void print(const SpinReport& report, const AppJob& job) {
 
 namespace {
 
+nlohmann::ordered_json json_of_temperatures(const std::vector<spin::AtTemperature>& temperatures) {
+  auto all = nlohmann::ordered_json::array();
+  for (const auto& [temperature, energy, acceptance] : temperatures)
+    all.push_back({{"temperature", temperature},
+                   {"energy", energy.value},
+                   {"energy_error", rounded(energy.error)},
+                   {"acceptance", rounded(acceptance)}});
+  return all;
+}
+
 Record record_of(const SpinReport& report, const spin::Result& result) {
   const spin::Physics& physics = report.run.physics;
   Record record{.bench = "heisenberg_spin_glass",
@@ -135,7 +189,6 @@ Record record_of(const SpinReport& report, const spin::Result& result) {
                 .libraries = report.libraries};
   record.extra = {{"extents", report.problem.extents},
                   {"replicas", report.problem.replicas},
-                  {"beta", report.problem.beta},
                   {"precision", report.in_double ? "double" : "single"},
                   {"heat_baths", report.plan.heat_baths},
                   {"over_relaxations", report.plan.over_relaxations},
@@ -149,6 +202,10 @@ Record record_of(const SpinReport& report, const spin::Result& result) {
                   {"right", report.fault().empty()},
                   {"bytes_max", result.bytes_max},
                   {"messages", json_of(result.messages)}};
+  if (physics.temperatures.empty())
+    record.extra["beta"] = report.problem.beta;
+  else
+    record.extra["temperatures"] = json_of_temperatures(physics.temperatures);
   if (!report.job.placement.empty()) record.extra["placement"] = report.job.placement;
   return record;
 }

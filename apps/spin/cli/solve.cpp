@@ -48,7 +48,7 @@ void simulate(const Job& job, const std::vector<std::unique_ptr<spin::Way>>& own
   std::vector<spin::Way*> ways;
   for (const auto& way : owned) ways.push_back(way.get());
   Bars bars;
-  report.run = spin::simulate(job.world, ways, report.plan, bars.shown_by(job.world.rank()));
+  report.run = spin::simulate(job.world, report.problem, ways, report.plan, bars.shown_by(job.world.rank()));
 }
 
 template <class Real>
@@ -124,7 +124,9 @@ spin::Problem spin_problem(const SpinOptions& options) {
   spin::Problem problem{
       .beta = options.beta,
       .couplings = options.couplings == "rings" ? spin::Couplings::rings : spin::Couplings::gaussian,
-      .replicas = options.replicas,
+      .replicas =
+          options.temperatures.empty() ? options.replicas : static_cast<int>(options.temperatures.size()),
+      .temperatures = options.temperatures,
       .seed = options.seed};
   for (std::size_t d = 0; d < 3; ++d) problem.extents[d] = (*extents)[extents->size() == 1 ? 0 : d];
   spin::check(problem);

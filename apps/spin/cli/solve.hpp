@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shared/cli/job.hpp"
 #include "spin/cli/report.hpp"
@@ -21,6 +22,7 @@ struct SpinOptions : AppJob {
   std::string start = "auto";
   double beta = 1;
   int replicas = 1;
+  std::vector<double> temperatures;
   std::uint64_t seed = 1;
   std::int64_t rounds = 0;
   int heat_baths = 1;

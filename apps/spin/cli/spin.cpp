@@ -62,6 +62,7 @@ void add_spin(Subcommands& tca) {
                           "tca spin --ranks 2 --extent 64 --compare\n"
                           "tca spin --ranks 4 --extent 16 --replicas 2 --beta 0.5 --rounds 2000\n"
                           "tca spin --ranks 2 --couplings rings --rounds 500\n"
+                          "tca spin --ranks 2 --extent 16 --temperatures 0.3,0.4,0.5,0.6 --rounds 1000\n"
                           "tca spin --ranks 2 --extent 64 --fabric sim --machine quong\n"
                           "tca spin --fabric cuda --ranks 2 --extent 256 --compare",
                           [options] { return spin_command(*options); });
@@ -82,12 +83,21 @@ void add_spin(Subcommands& tca) {
          "otherwise, chains whose energy is known (rings)")
       ->check(one_of({"gaussian", "rings"}))
       ->capture_default_str();
-  app.add_option("--beta", options->beta, "Inverse temperature, in units of the couplings")
-      ->capture_default_str();
-  app.add_option("--replicas", options->replicas,
-                 "Number of systems with the same couplings, simulated side by side")
-      ->check(between(1, spin::most_replicas))
-      ->capture_default_str();
+  CLI::Option* const beta =
+      app.add_option("--beta", options->beta, "Inverse temperature, in units of the couplings")
+          ->capture_default_str();
+  CLI::Option* const replicas =
+      app.add_option("--replicas", options->replicas,
+                     "Number of systems with the same couplings, simulated side by side")
+          ->check(between(1, spin::most_replicas))
+          ->capture_default_str();
+  app.add_option(
+         "--temperatures", options->temperatures,
+         "Temperatures from the lowest on, such as 0.5,0.7,1, instead of --beta: a replica for each, which "
+         "exchange them behind every round")
+      ->delimiter(',')
+      ->excludes(beta)
+      ->excludes(replicas);
   app.add_option("--seed", options->seed, "Seed of couplings, first spins and heat bath")
       ->capture_default_str();
   app.add_option("--rounds", options->rounds,

@@ -1,6 +1,7 @@
 // The exchange on GPUs by OpenTCA: two halos and a sum.
 #include "shared/gpu_sum.hpp"
 #include "spin/gpu/exchange.hpp"
+#include "spin/sums.hpp"
 #include "tca/halo.hpp"
 
 namespace tca::spin {
@@ -24,7 +25,7 @@ class DirectGpuExchange : public GpuExchange {
   template <class Real>
   DirectGpuExchange(World& world, const GpuLattice<Real>& lattice, const std::string& channel)
       : halos_{committed_halo(world, lattice, 0, channel), committed_halo(world, lattice, 1, channel)},
-        sums_(world, "sums", 3) {}
+        sums_(world, "sums", sum_count(lattice.share().problem())) {}
 
   void start(int colour, Stream stream) override { halo(colour).start(stream); }
   void wait(int colour, Stream stream) override { halo(colour).wait(stream); }

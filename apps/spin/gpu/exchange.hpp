@@ -23,7 +23,7 @@ class GpuExchange {
   virtual void wait(int colour, Stream stream) = 0;
   // Does both, with no work in between.
   virtual void exchange(int colour, Stream stream) = 0;
-  // Replaces values in device memory, at most three, by their sums over all ranks.
+  // Replaces values in device memory, those of `sum_count` at most, by their sums over all ranks.
   virtual void add_up(double* values, int count, Stream stream) = 0;
 
   virtual std::int64_t bytes() const = 0;   // this rank's of one colour

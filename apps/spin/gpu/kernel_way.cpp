@@ -38,8 +38,8 @@ class KernelWay : public Way {
         lattice_(lattice),
         blocks_(blocks_for(world, lattice)),
         chain_(world.chain("spins", {.guarded = false})),
-        team_(world.team("sums", Found::sums, blocks_)) {
-    run_.sites = lattice.sites();
+        team_(world.team("sums", sum_count(lattice.share().problem()), blocks_)) {
+    run_.sums = static_cast<Word>(sum_count(lattice.share().problem()));
     run_.cells = lattice.cells();
     connect();
     run_.progress = chain_.device_produced().progress();
@@ -49,6 +49,7 @@ class KernelWay : public Way {
   }
 
   Phase run(Update update, int sweeps) override {
+    run_.sites = lattice_.sites();  // with the present temperatures
     run_.sweep = update == Update::heat_bath ? lattice_.count_heat_baths(sweeps) : 0;
     run_.sweeps = static_cast<Word>(sweeps);
     cuda_ok(launch_run(update, run_, blocks_, lattice_.stream().get()), "starting the sweeps' kernel");
@@ -56,9 +57,9 @@ class KernelWay : public Way {
     world_.check();
     const Found found = found_.read(lattice_.stream()).front();
     return {.total_us = static_cast<double>(found.end_ns - found.begin_ns) * 1e-3,
-            .state = measurement_of(lattice_.share().problem(),
-                                    {found.energy, found.alike, found.shared, found.off_unit})};
+            .state = measurement_of(lattice_.share().problem(), found.sums)};
   }
+  void set_betas(std::span<const double> betas) override { lattice_.set_betas(betas); }
   std::int64_t bytes() const override { return bytes_; }
 
  private:

@@ -4,14 +4,14 @@
 #include <cuda_runtime.h>
 
 #include "spin/gpu/sites.hpp"
+#include "spin/sums.hpp"
 #include "tca/device/team.hpp"
 
 namespace tca::spin {
 
-// The sums of spin::Sums, over all ranks but the last, and when the sweeps before began and ended on the GPU's clock.
+// What is found behind some sweeps: the sums, and when the sweeps began and ended on the GPU's clock.
 struct Found {
-  static constexpr int sums = 3;
-  double energy, alike, shared, off_unit;
+  Sums sums;
   std::uint64_t begin_ns, end_ns;
 };
 
@@ -26,7 +26,7 @@ cudaError_t launch_half_sweep(Update update, const Sites<Real>& sites, const Cel
 // Adds up over this rank's bonds. `partial` has room for `blocks_of_sums` of them.
 inline constexpr Word blocks_of_sums = 256;
 template <class Real>
-cudaError_t launch_sums(const Sites<Real>& sites, const Cells& cells, Found* partial, Found* total,
+cudaError_t launch_sums(const Sites<Real>& sites, const Cells& cells, Sums* partial, Sums* total,
                         cudaStream_t stream);
 
 // Many sweeps in one kernel, and the sums over all ranks behind them; of `numbers` of sweeps the first is `sweep`. The kernel
@@ -40,6 +40,7 @@ struct Run {
   std::uint64_t* barrier;     // zeroed
   DeviceTeam team;
   Word sweep, sweeps;
+  Word sums;  // how many are added up over the ranks
   Found* found;
 };
 

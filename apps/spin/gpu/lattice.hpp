@@ -1,9 +1,11 @@
 // A rank's spins and couplings on its GPU.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "shared/gpu_call.hpp"
 #include "spin/gpu/sites.hpp"
@@ -22,6 +24,8 @@ class GpuLattice {
 
   const Share& share() const { return share_; }
   const Window<Real>& spins(int colour) const { return spins_[static_cast<std::size_t>(colour)]; }
+  // By replica.
+  void set_betas(std::span<const double> betas) { std::ranges::copy(betas, sites_.beta); }
   const Sites<Real>& sites() const { return sites_; }
   const Cells& cells() const { return cells_; }
   const apps::OwnStream& stream() const { return stream_; }

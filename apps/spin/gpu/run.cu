@@ -113,21 +113,15 @@ class Sweeper {
 
 // Every block has the sums of all ranks then, and the first keeps them.
 template <class Real>
-__device__ void add_up(const Run<Real>& run, GridTeam& team, std::uint64_t begin_ns, std::uint64_t end_ns) {
-  __shared__ double sums[Found::sums];
-  const Found of_block = over_block(share_of_bonds(run.sites, run.cells));
-  __shared__ double off_unit;
-  if (threadIdx.x == 0) {
-    sums[0] = of_block.energy;
-    sums[1] = of_block.alike;
-    sums[2] = of_block.shared;
-    off_unit = of_block.off_unit;
-  }
+__device__ __noinline__ void add_up(const Run<Real>& run, GridTeam& team, std::uint64_t begin_ns,
+                                    std::uint64_t end_ns) {
+  __shared__ Sums sums;
+  const Sums of_block = over_block(share_of_bonds(run.sites, run.cells), run.sites.tempered);
+  if (threadIdx.x == 0) sums = of_block;
   __syncthreads();
-  team.allreduce_sum(sums, Found::sums);
-  team.allreduce(&off_unit, 1, Max());
-  if (blockIdx.x == 0 && threadIdx.x == 0)
-    *run.found = {sums[0], sums[1], sums[2], off_unit, begin_ns, end_ns};
+  team.allreduce_sum(&sums.energy, run.sums);
+  team.allreduce(&sums.off_unit, 1, Max());
+  if (blockIdx.x == 0 && threadIdx.x == 0) *run.found = {sums, begin_ns, end_ns};
 }
 
 template <Update update, class Real>

@@ -49,7 +49,8 @@ Sites<Real> sites_of(const Share& share) {
   sites.pitch[1] = sites.cells[2] + 2;
   sites.pitch[0] = sites.pitch[1] * (sites.cells[1] + 2);
   sites.replicas = static_cast<Word>(problem.replicas);
-  std::ranges::fill(sites.beta, problem.beta);
+  sites.tempered = static_cast<Word>(problem.temperatures.size());
+  std::ranges::copy(first_betas(problem), sites.beta);
   sites.seed = problem.seed;
   return sites;
 }

@@ -61,6 +61,7 @@ struct Sites {
   Word extents[3];
   device::Flag cut[3];  // where cells beyond the last are another rank's, and ghosts here
   Word replicas;
+  Word tempered;  // how many of these exchange their temperatures: all or none
   double beta[most_replicas];
   std::uint64_t seed;
 

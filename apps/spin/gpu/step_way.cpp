@@ -48,13 +48,15 @@ class StepWay : public Way {
     for (int n = 0; n < sweeps; ++n) {
       for (const int colour : {0, 1})
         times.time(halo, stream(), [&] { exchange_.exchange(colour, stream()); });
-      times.time(sum, stream(), [&] { exchange_.add_up(none_.data(), Found::sums, stream()); });
+      times.time(sum, stream(), [&] { exchange_.add_up(none_.data(), sums(), stream()); });
       lattice_.stream().synchronize("timing messages");
       world_.check();
     }
     return {cost_of(world_, messages[halo], exchange_.bytes(), times.us(halo), sweeps),
-            cost_of(world_, messages[sum], Found::sums * sizeof(double), times.us(sum), sweeps)};
+            cost_of(world_, messages[sum], sums() * static_cast<std::int64_t>(sizeof(double)), times.us(sum),
+                    sweeps)};
   }
+  void set_betas(std::span<const double> betas) override { lattice_.set_betas(betas); }
   std::int64_t bytes() const override { return exchange_.bytes(); }
 
  private:
@@ -85,22 +87,21 @@ class StepWay : public Way {
   Measurement measure() {
     cuda_ok(launch_sums(lattice_.sites(), lattice_.cells(), partial_.data(), total_.data(), stream()),
             "adding up");
-    if (!is_alone()) exchange_.add_up(&total_.data()->energy, Found::sums, stream());
+    if (!is_alone()) exchange_.add_up(&total_.data()->energy, sums(), stream());
     lattice_.stream().synchronize("sweeping");
     world_.check();
-    const Found found = total_.read(lattice_.stream()).front();
-    return measurement_of(lattice_.share().problem(),
-                          {found.energy, found.alike, found.shared, found.off_unit});
+    return measurement_of(lattice_.share().problem(), total_.read(lattice_.stream()).front());
   }
 
+  int sums() const { return sum_count(lattice_.share().problem()); }
   bool is_alone() const { return world_.size() == 1; }
   cudaStream_t stream() const { return lattice_.stream().get(); }
 
   World& world_;
   GpuLattice<Real>& lattice_;
   GpuExchange& exchange_;
-  DeviceArray<Found> partial_{blocks_of_sums}, total_{1};
-  DeviceArray<double> none_{Found::sums};
+  DeviceArray<Sums> partial_{blocks_of_sums}, total_{1};
+  DeviceArray<double> none_{sizeof(Sums) / sizeof(double)};
   std::optional<SideStream> side_;  // for what crosses, beside the rest
   std::optional<Graph> sweep_;
 };

@@ -28,15 +28,15 @@ __global__ void __launch_bounds__(threads)
 
 template <class Real>
 __global__ void __launch_bounds__(threads) sums_kernel(const __grid_constant__ Sites<Real> sites,
-                                                       const __grid_constant__ Cells cells, Found* partial) {
-  const Found of_block = over_block(share_of_bonds(sites, cells));
+                                                       const __grid_constant__ Cells cells, Sums* partial) {
+  const Sums of_block = over_block(share_of_bonds(sites, cells), sites.tempered);
   if (threadIdx.x == 0) partial[blockIdx.x] = of_block;
 }
 
 __global__ void __launch_bounds__(blocks_of_sums)
-    total_kernel(const Found* partial, Word count, Found* total) {
-  const Found sum = over_block(threadIdx.x < count ? partial[threadIdx.x] : Found{});
-  if (threadIdx.x == 0) *total = sum;
+    total_kernel(const Sums* partial, Word count, Word tempered, Sums* total) {
+  const Sums sums = over_block(threadIdx.x < count ? partial[threadIdx.x] : Sums(), tempered);
+  if (threadIdx.x == 0) *total = sums;
 }
 
 }  // namespace
@@ -54,11 +54,11 @@ cudaError_t launch_half_sweep(Update update, const Sites<Real>& sites, const Cel
 }
 
 template <class Real>
-cudaError_t launch_sums(const Sites<Real>& sites, const Cells& cells, Found* partial, Found* total,
+cudaError_t launch_sums(const Sites<Real>& sites, const Cells& cells, Sums* partial, Sums* total,
                         cudaStream_t stream) {
   const unsigned blocks = std::min(blocks_for(cells.all), blocks_of_sums);
   sums_kernel<<<blocks, threads, 0, stream>>>(sites, cells, partial);
-  total_kernel<<<1, blocks_of_sums, 0, stream>>>(partial, blocks, total);
+  total_kernel<<<1, blocks_of_sums, 0, stream>>>(partial, blocks, sites.tempered, total);
   return cudaGetLastError();
 }
 
@@ -66,7 +66,7 @@ template cudaError_t launch_half_sweep(Update, const Sites<float>&, const Cells&
                                        cudaStream_t);
 template cudaError_t launch_half_sweep(Update, const Sites<double>&, const Cells&, const HalfSweep&,
                                        cudaStream_t);
-template cudaError_t launch_sums(const Sites<float>&, const Cells&, Found*, Found*, cudaStream_t);
-template cudaError_t launch_sums(const Sites<double>&, const Cells&, Found*, Found*, cudaStream_t);
+template cudaError_t launch_sums(const Sites<float>&, const Cells&, Sums*, Sums*, cudaStream_t);
+template cudaError_t launch_sums(const Sites<double>&, const Cells&, Sums*, Sums*, cudaStream_t);
 
 }  // namespace tca::spin

@@ -18,8 +18,7 @@ __device__ double over_block(double value, const Combine& combine) {
   if (threadIdx.x % warpSize == 0) of_warps[threadIdx.x / warpSize] = value;
   __syncthreads();
   if (threadIdx.x >= warpSize) return 0;
-  value =
-      threadIdx.x < blockDim.x / warpSize ? of_warps[threadIdx.x] : 0;  // no sum or maximum here is below 0's
+  value = threadIdx.x < blockDim.x / warpSize ? of_warps[threadIdx.x] : 0;
   over_warp();
   return value;
 }
@@ -27,14 +26,21 @@ __device__ double over_block(double value, const Combine& combine) {
 __device__ inline double plus(double a, double b) { return a + b; }
 __device__ inline double larger(double a, double b) { return a > b ? a : b; }
 
-__device__ inline Found over_block(const Found& mine) {
-  return {over_block(mine.energy, plus), over_block(mine.alike, plus), over_block(mine.shared, plus),
-          over_block(mine.off_unit, larger)};
+// `tempered` replicas have energies of their own.
+__device__ inline Sums over_block(const Sums& mine, Word tempered) {
+  Sums sums;
+  sums.energy = over_block(mine.energy, plus);
+  sums.alike = over_block(mine.alike, plus);
+  sums.shared = over_block(mine.shared, plus);
+  for (Word replica = 0; replica < tempered; ++replica)
+    sums.energies[replica] = over_block(mine.energies[replica], plus);
+  sums.off_unit = over_block(mine.off_unit, larger);
+  return sums;
 }
 
 // Adds the bonds that begin at a cell, in all replicas.
 template <class Real>
-__device__ void add_bonds(const Sites<Real>& sites, Word colour, Cell cell, Found& sums) {
+__device__ void add_bonds(const Sites<Real>& sites, Word colour, const Cell& cell, Sums& sums) {
   const Word odd = sites.odd(colour, cell), own = sites.index(cell);
   for (int n = next_x; n < neighbours; n += 2) {
     const Word at = sites.neighbour(cell, odd, n);
@@ -43,10 +49,12 @@ __device__ void add_bonds(const Sites<Real>& sites, Word colour, Cell cell, Foun
     for (Word replica = 0; replica < sites.replicas; ++replica) {
       const double along = dot(in<double>(load(sites.of_replica(colour, replica) + own, sites.elements)),
                                in<double>(load(sites.of_replica(1 - colour, replica) + at, sites.elements)));
+      const double energy = -coupling * along;
       sum += along;
       squares += along * along;
+      sums.energy += energy;
+      if (sites.tempered != 0) sums.energies[replica] += coarse(energy);
     }
-    sums.energy -= coupling * sum;
     sums.alike += squares;
     sums.shared += (sum * sum - squares) / 2;
   }
@@ -59,8 +67,8 @@ __device__ void add_bonds(const Sites<Real>& sites, Word colour, Cell cell, Foun
 
 // The calling thread's share of all bonds.
 template <class Real>
-__device__ Found share_of_bonds(const Sites<Real>& sites, const Cells& cells) {
-  Found sums{};
+__device__ Sums share_of_bonds(const Sites<Real>& sites, const Cells& cells) {
+  Sums sums;
   for (Word n = blockIdx.x * blockDim.x + threadIdx.x; n < cells.all; n += gridDim.x * blockDim.x) {
     const Cell cell = cells[n];
     if (cell.replica != 0) continue;

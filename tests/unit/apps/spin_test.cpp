@@ -88,7 +88,7 @@ Simulation simulated(const Problem& problem, const std::vector<int>& shape, cons
     Solver<double> solver(world, lattice);
     const auto way = host_way(solver, *exchange, true);
     Way* const only = way.get();
-    const Simulation mine = simulate(world, std::span<Way* const>(&only, 1), plan);
+    const Simulation mine = simulate(world, problem, std::span<Way* const>(&only, 1), plan);
     if (world.rank() == 0) run = mine;
   });
   return run;
@@ -122,10 +122,46 @@ TEST(SpinAtEquilibrium, EnergyFollowsFromOverlaps) {
   EXPECT_LT(run.physics.energy.value, -0.4);
 }
 
+// Who changes places follows from energies, which are added up in another order on every grid.
+TEST(Spin, TemperaturesChangePlacesAlikeOnAnyGrid) {
+  const Problem problem{.extents = {4, 6, 8}, .replicas = 3, .temperatures = {0.8, 1, 1.5}, .seed = 9};
+  const Plan plan{.rounds = 32, .heat_baths = 1, .over_relaxations = 1};
+  const auto alone = simulated(problem, {1, 1, 1}, plan).physics.temperatures;
+  ASSERT_EQ(alone.size(), 3U);
+  for (const std::vector<int>& shape : std::vector<std::vector<int>>{{2, 1, 1}, {1, 3, 2}}) {
+    const auto found = simulated(problem, shape, plan).physics.temperatures;
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_EQ(found[i].energy.value, alone[i].energy.value) << i;
+      EXPECT_EQ(found[i].acceptance, alone[i].acceptance) << i;
+    }
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(alone[i].acceptance, 0) << i;
+    EXPECT_LT(alone[i].acceptance, 1) << i;
+    EXPECT_LT(alone[i].energy.value, alone[i + 1].energy.value) << i;
+  }
+}
+
+TEST(SpinAtEquilibrium, TemperedRingsHaveTheExactEnergies) {
+  const Problem problem{.extents = {4, 4, 32},
+                        .couplings = Couplings::rings,
+                        .replicas = 3,
+                        .temperatures = {0.45, 0.5, 0.55},
+                        .seed = 3};
+  const Simulation run =
+      simulated(problem, {1, 1, 1}, {.rounds = 800, .heat_baths = 1, .over_relaxations = 1});
+  for (const auto& [temperature, energy, acceptance] : run.physics.temperatures) {
+    EXPECT_GT(energy.error, 0) << temperature;
+    EXPECT_NEAR(energy.value, energy_of_rings(1 / temperature), 6 * energy.error) << temperature;
+  }
+  EXPECT_GT(run.physics.temperatures[0].acceptance, 0.05);
+}
+
 TEST(Spin, RefusesWhatACheckerboardDoesNotFit) {
   EXPECT_THROW(check({.extents = {8, 7, 8}}), Error);
   EXPECT_THROW(check({.extents = {0, 8, 8}}), Error);
   EXPECT_THROW(check({.beta = 0}), Error);
+  EXPECT_THROW(check({.replicas = 2, .temperatures = {1, 0.5}}), Error);
   EXPECT_THROW(check({.replicas = most_replicas + 1}), Error);
   EXPECT_THROW(make_grid({.extents = {4, 4, 4}}, 3, {1, 1, 3}), Error);
 }
