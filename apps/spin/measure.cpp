@@ -55,11 +55,12 @@ class History {
 
   void conclude(const Tempering& tempering, Physics& physics) const {
     physics.energy = mean_of(energy_);
+    physics.energies = energy_;
     physics.alike = mean_of(alike_);
     physics.shared = mean_of(shared_);
     for (std::size_t i = 0; i < by_temperature_.size(); ++i)
-      physics.temperatures.push_back(
-          {problem_.temperatures[i], mean_of(by_temperature_[i]), tempering.acceptance(i)});
+      physics.temperatures.push_back({problem_.temperatures[i], mean_of(by_temperature_[i]),
+                                      by_temperature_[i], tempering.acceptance(i)});
   }
 
  private:

@@ -39,16 +39,18 @@ struct Mean {
 // What is known of a temperature.
 struct AtTemperature {
   double temperature = 0;
-  Mean energy;            // a site
+  Mean energy;                   // a site
+  std::vector<double> energies;  // the same, behind each round
   double acceptance = 0;  // of the exchanges with the next temperature that were proposed; see Tempering
 };
 
 // What the spins are like. Means are over the second half of the rounds, when the first has brought the spins nearer to
 // equilibrium.
 struct Physics {
-  Mean energy;         // a site
-  Mean alike, shared;  // see Measurement
-  double drift = 0;    // the most by which over-relaxation has changed the energy a site
+  Mean energy;                   // a site
+  Mean alike, shared;            // see Measurement
+  std::vector<double> energies;  // behind each round
+  double drift = 0;              // the most by which over-relaxation has changed the energy a site
   double off_unit = 0;
   std::vector<AtTemperature> temperatures;  // where replicas exchange them
 

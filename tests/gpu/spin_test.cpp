@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, SpinOnGpu, testing::ValuesIn(all_cases()), case_na
 
 // Who changes places follows from the energies, so they are a host's to the bit.
 TEST(SpinOnGpus, TemperaturesChangePlacesAsOnAHost) {
-  const Problem problem{.extents = {8, 12, 16}, .replicas = 3, .temperatures = {0.8, 1, 1.5}};
+  const Problem problem{.extents = {8, 12, 16}, .replicas = 3, .temperatures = {0.95, 1, 1.05}};
   const Plan plan{.rounds = 12, .heat_baths = 1, .over_relaxations = 1};
   Physics expected;
   const auto simulate_on_host = [&](World& world) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -96,7 +97,7 @@ std::string fault_of_ring(double beta, const spin::Mean& energy) {
 std::string fault_of_temperatures(const SpinReport& report) {
   const std::vector<spin::AtTemperature>& all = report.run.physics.temperatures;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [temperature, energy, acceptance] = all[i];
+    const auto& [temperature, energy, energies, acceptance] = all[i];
     if (report.problem.couplings == spin::Couplings::rings)
       if (const std::string fault = fault_of_ring(1 / temperature, energy); !fault.empty())
         return fmt::format("at temperature {:g} {}", temperature, fault);
@@ -163,13 +164,27 @@ void print(const SpinReport& report, const AppJob& job) {
 
 namespace {
 
-nlohmann::ordered_json json_of_temperatures(const std::vector<spin::AtTemperature>& temperatures) {
+// At most some hundred of them, evenly spread; `rounds` says how many there were.
+nlohmann::ordered_json thinned(const std::vector<double>& energies) {
+  constexpr std::size_t most = 200;
+  auto some = nlohmann::ordered_json::array();
+  const std::size_t count = std::min(most, energies.size());
+  for (std::size_t i = 0; i < count; ++i)
+    some.push_back(rounded(energies[energies.size() * (i + 1) / count - 1]));
+  return some;
+}
+
+nlohmann::ordered_json json_of_temperatures(const SpinReport& report) {
   auto all = nlohmann::ordered_json::array();
-  for (const auto& [temperature, energy, acceptance] : temperatures)
+  for (const auto& [temperature, energy, energies, acceptance] : report.run.physics.temperatures) {
     all.push_back({{"temperature", temperature},
                    {"energy", energy.value},
                    {"energy_error", rounded(energy.error)},
-                   {"acceptance", rounded(acceptance)}});
+                   {"acceptance", rounded(acceptance)},
+                   {"energies", thinned(energies)}});
+    if (report.problem.couplings == spin::Couplings::rings)
+      all.back()["exact"] = spin::energy_of_rings(1 / temperature);
+  }
   return all;
 }
 
@@ -190,6 +205,8 @@ Record record_of(const SpinReport& report, const spin::Result& result) {
   record.extra = {{"extents", report.problem.extents},
                   {"replicas", report.problem.replicas},
                   {"precision", report.in_double ? "double" : "single"},
+                  {"rounds", report.plan.rounds},
+                  {"couplings", report.problem.couplings == spin::Couplings::rings ? "rings" : "gaussian"},
                   {"heat_baths", report.plan.heat_baths},
                   {"over_relaxations", report.plan.over_relaxations},
                   {"overlap", report.overlap},
@@ -202,10 +219,16 @@ Record record_of(const SpinReport& report, const spin::Result& result) {
                   {"right", report.fault().empty()},
                   {"bytes_max", result.bytes_max},
                   {"messages", json_of(result.messages)}};
-  if (physics.temperatures.empty())
+  if (physics.temperatures.empty()) {
     record.extra["beta"] = report.problem.beta;
-  else
-    record.extra["temperatures"] = json_of_temperatures(physics.temperatures);
+    record.extra["energies"] = thinned(physics.energies);
+    if (report.problem.couplings == spin::Couplings::rings)
+      record.extra["exact"] = spin::energy_of_rings(report.problem.beta);
+    else if (report.problem.replicas > 1)
+      record.extra["energy_by_overlaps"] = physics.energy_by_overlaps(report.problem.beta);
+  } else {
+    record.extra["temperatures"] = json_of_temperatures(report);
+  }
   if (!report.job.placement.empty()) record.extra["placement"] = report.job.placement;
   return record;
 }

@@ -115,6 +115,7 @@ void add_spin(Subcommands& tca) {
                "Measure the same over MPI (on GPUs over NCCL) too, in the same job");
   add_message_options(app, *options);
   add_json_option(app, *options);
+  add_plot_option(app, *options, "the energy behind each round, and by temperature");
 }
 
 }  // namespace tca::tool
