@@ -31,10 +31,10 @@ def draw_record(record, left, right, number):
             if key in record:
                 left.axhline(record[key], color=color, linestyle="--", linewidth=1, label=label)
         return
-    shades = plt.get_cmap("coolwarm")
+    shades = plt.get_cmap("plasma")
     for i, one in enumerate(record["temperatures"]):
         part = i / max(1, len(record["temperatures"]) - 1)
-        draw_rounds(left, one["energies"], record["rounds"], f"T = {one['temperature']}", shades(part))
+        draw_rounds(left, one["energies"], record["rounds"], f"T = {one['temperature']}", shades(0.85 * part))
     draw_temperatures(record, right, COLORS[number % len(COLORS)])
 
 
@@ -47,7 +47,7 @@ def draw_temperatures(record, axes, color):
         axes.plot(temperatures, [one["exact"] for one in all_of_it], "--", color=color, linewidth=1, label="exact")
     for one, next_one in zip(all_of_it, all_of_it[1:]):
         middle = (one["temperature"] + next_one["temperature"]) / 2, (one["energy"] + next_one["energy"]) / 2
-        axes.annotate(f"{100 * one['acceptance']:.0f} %", middle, (6, -10), textcoords="offset points", fontsize=7, color="#666666")
+        axes.annotate(f"{100 * one['acceptance']:.0f} % change places", middle, (6, -10), textcoords="offset points", fontsize=7, color="#666666")
 
 
 def draw(paths, output, title):
@@ -62,10 +62,10 @@ def draw(paths, output, title):
     left.set_xlabel("round")
     left.set_ylabel("energy a site")
     if tempered:
-        right.set_xlabel("temperature; beside it, how many exchanges with the next are accepted")
+        right.set_xlabel("temperature")
         right.set_ylabel("mean energy a site")
     for axes in all_axes[0]:
         frame(axes)
-        axes.legend(fontsize=8, frameon=False)
+        axes.legend(fontsize=8, frameon=False, loc="lower right" if axes is right else "best")
     figure.suptitle(title or "Heisenberg spin glass")
     save(figure, output)

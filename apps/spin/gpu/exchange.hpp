@@ -36,9 +36,9 @@ template <class Real>
 std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const GpuLattice<Real>& lattice,
                                                  const apps::Channels& channels = {});
 
-// Collective; to be called before the first sweep. Makes an exchange that sends the same by NCCL, without packing: a group of
-// as many sends as the faces have components. Returns null when this was built without NCCL. Throws
-// Error{invalid_argument} where the grid cuts rows or planes, whose faces do not lie together, and where ranks share a GPU.
+// Collective; to be called before the first sweep. Makes an exchange that sends the same messages by NCCL: one kernel packs them,
+// one group sends them, and one kernel unpacks them, all of it in `start`, so that `wait` does nothing. Returns null when this
+// was built without NCCL. Throws Error{invalid_argument} where ranks share a GPU, which NCCL does not support.
 template <class Real>
 std::unique_ptr<GpuExchange> nccl_exchange(World& world, const GpuLattice<Real>& lattice);
 

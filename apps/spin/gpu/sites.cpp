@@ -11,8 +11,12 @@ void add(Cells& cells, const Box& box, int replicas) {
   Cells::Numbered& in = cells.boxes[cells.count++];
   const Extents size = box.size();
   for (std::size_t d = 0; d < 3; ++d) in.begin[d] = static_cast<Word>(box.begin[d]);
+  std::int64_t rows = std::clamp<std::int64_t>(Cells::at_once / size[2], 1, size[1]);
+  while (size[1] % rows != 0) --rows;
+  in.rows = static_cast<Word>(rows);
   in.row = Divisor::of(static_cast<Word>(size[2]));
-  in.plane = Divisor::of(static_cast<Word>(size[1] * size[2]));
+  in.layer = Divisor::of(static_cast<Word>(rows * size[2]));
+  in.column = Divisor::of(static_cast<Word>(size[0] * rows * size[2]));
   in.box = Divisor::of(static_cast<Word>(size[0] * size[1] * size[2]));
   cells.all += in.box.value * static_cast<Word>(replicas);
   in.end = cells.all;
@@ -20,17 +24,21 @@ void add(Cells& cells, const Box& box, int replicas) {
 
 }  // namespace
 
+Cells numbered(std::span<const Box> boxes, int replicas) {
+  Cells cells;
+  for (const Box& box : boxes) add(cells, box, replicas);
+  cells.shell = cells.all;
+  return cells;
+}
+
 Cells cells_of(const Share& share, bool overlap) {
   const int replicas = share.problem().replicas;
-  Cells cells;
-  if (overlap) {
-    for (const Box& box : share.division().shell) add(cells, box, replicas);
-    cells.shell = cells.all;
-    add(cells, share.division().core, replicas);
-  } else {
-    add(cells, share.whole(), replicas);
-    cells.shell = cells.all;
+  if (!overlap) {
+    const Box whole = share.whole();
+    return numbered({&whole, 1}, replicas);
   }
+  Cells cells = numbered(share.division().shell, replicas);
+  add(cells, share.division().core, replicas);
   return cells;
 }
 

@@ -3,10 +3,10 @@
 
 #ifdef OPENTCA_HAVE_NCCL
 
-#include <type_traits>
+#include <vector>
 
 #include "shared/nccl_communicator.hpp"
-#include "tca/error.hpp"
+#include "spin/peers/nccl_pack.hpp"
 
 namespace tca::spin {
 
@@ -14,20 +14,51 @@ namespace {
 
 using namespace apps;
 
+// The neighbours along the dimensions that the grid cuts, with what they are sent and what comes from them.
+struct Messages {
+  Messages(World& world, const Share& share) {
+    std::vector<Box> outer, ghosts;
+    const auto at = [&](std::size_t dim, std::int64_t cell) {
+      Box box = share.whole();
+      box.begin[dim] = cell;
+      box.end[dim] = cell + 1;
+      return box;
+    };
+    const auto connect = [&](std::vector<int>& neighbours, std::size_t dim, int side) {
+      Grid::Coordinates step{};
+      step[dim] = side;
+      neighbours.push_back(*share.grid().neighbour(world.rank(), step));
+    };
+    // Where both neighbours are one rank, what goes down from here comes from above there: hence the order.
+    for (std::size_t dim = 0; dim < 3; ++dim) {
+      if (!share.is_cut(dim)) continue;
+      const std::int64_t cells = share.cells()[dim];
+      connect(to, dim, -1);
+      outer.push_back(at(dim, 0));
+      connect(to, dim, 1);
+      outer.push_back(at(dim, cells - 1));
+      connect(from, dim, 1);
+      ghosts.push_back(at(dim, cells));
+      connect(from, dim, -1);
+      ghosts.push_back(at(dim, -1));
+    }
+    sent = numbered(outer, share.problem().replicas);
+    received = numbered(ghosts, share.problem().replicas);
+  }
+
+  std::vector<int> to, from;
+  Cells sent, received;  // a box for each neighbour
+};
+
 template <class Real>
 class NcclExchange : public GpuExchange {
  public:
   NcclExchange(World& world, const GpuLattice<Real>& lattice)
-      : lattice_(lattice), comm_(world), is_alone_(world.size() == 1) {
-    const Share& share = lattice.share();
-    if (share.is_cut(1) || share.is_cut(2))
-      throw Error(Errc::invalid_argument,
-                  "the comparison with NCCL is for grids that cut z alone, whose faces lie together; give "
-                  "--grid RANKSx1x1");
-    if (!is_alone_) {
-      below_ = *share.grid().neighbour(world.rank(), {-1, 0, 0});
-      above_ = *share.grid().neighbour(world.rank(), {1, 0, 0});
-    }
+      : lattice_(lattice),
+        comm_(world),
+        messages_(world, lattice.share()),
+        outgoing_(messages_.sent.all),
+        incoming_(messages_.received.all) {
     // NCCL connects at the first call, which should not happen during the capture of a graph. The ghosts stay what they are.
     exchange(0, lattice.stream().get());
     lattice.stream().synchronize("connecting NCCL");
@@ -36,20 +67,22 @@ class NcclExchange : public GpuExchange {
   void start(int colour, Stream stream) override { exchange(colour, stream); }
   void wait(int, Stream) override {}
 
-  // Where both neighbours are one rank, what goes down from here comes from above there: hence the order.
-  void exchange(int colour, Stream stream) override {
-    if (is_alone_) return;
-    const Share& share = lattice_.share();
-    const std::int64_t last = share.cells()[0];
+  void exchange(int which, Stream stream) override {
+    if (messages_.to.empty()) return;
+    const auto colour = static_cast<Word>(which);
+    cuda_ok(launch_pack(lattice_.sites(), messages_.sent, colour, outgoing_.data(), stream), "packing");
     nccl_ok(ncclGroupStart(), "exchanging");
-    for (int field = 0; field < share.fields(); ++field) {
-      Real* const spins = lattice_.spins(colour).data() + field * share.elements();
-      send(spins, 0, below_, stream);
-      receive(spins, last, above_, stream);
-      send(spins, last - 1, above_, stream);
-      receive(spins, -1, below_, stream);
-    }
+    for_boxes(messages_.sent, [&](Word box, Word begin, std::size_t bytes) {
+      nccl_ok(ncclSend(outgoing_.data() + begin, bytes, ncclChar, messages_.to[box], comm_.get(), stream),
+              "sending");
+    });
+    for_boxes(messages_.received, [&](Word box, Word begin, std::size_t bytes) {
+      nccl_ok(ncclRecv(incoming_.data() + begin, bytes, ncclChar, messages_.from[box], comm_.get(), stream),
+              "receiving");
+    });
     nccl_ok(ncclGroupEnd(), "exchanging");
+    cuda_ok(launch_unpack(lattice_.sites(), messages_.received, colour, incoming_.data(), stream),
+            "unpacking");
   }
 
   void add_up(double* values, int count, Stream stream) override {
@@ -59,33 +92,22 @@ class NcclExchange : public GpuExchange {
   }
 
   std::int64_t bytes() const override {
-    const Share& share = lattice_.share();
-    return is_alone_ ? 0
-                     : 2 * share.fields() * share.cells()[1] * share.cells()[2] *
-                           static_cast<std::int64_t>(sizeof(Real));
+    return static_cast<std::int64_t>(messages_.sent.all * sizeof(Vector<Real>));
   }
-  std::string explain() const override { return "one group of sends and receives of whole planes"; }
+  std::string explain() const override { return "one group of sends and receives, packed and unpacked"; }
 
  private:
-  static constexpr ncclDataType_t type = std::is_same_v<Real, float> ? ncclFloat : ncclDouble;
-
-  // A plane's own rows, with the ghosts between them.
-  std::int64_t at(std::int64_t z) const { return lattice_.share().index(z, 0, 0); }
-  std::size_t count() const {
-    const Extents& cells = lattice_.share().cells();
-    return static_cast<std::size_t>(lattice_.share().index(0, cells[1] - 1, cells[2]) - at(0));
-  }
-  void send(const Real* spins, std::int64_t z, int to, Stream stream) const {
-    nccl_ok(ncclSend(spins + at(z), count(), type, to, comm_.get(), stream), "sending");
-  }
-  void receive(Real* spins, std::int64_t z, int from, Stream stream) const {
-    nccl_ok(ncclRecv(spins + at(z), count(), type, from, comm_.get(), stream), "receiving");
+  template <class Visit>
+  static void for_boxes(const Cells& cells, const Visit& visit) {
+    Word begin = 0;
+    for (Word box = 0; box < cells.count; begin = cells.boxes[box++].end)
+      visit(box, begin, std::size_t{cells.boxes[box].end - begin} * sizeof(Vector<Real>));
   }
 
   const GpuLattice<Real>& lattice_;
   NcclCommunicator comm_;
-  bool is_alone_;
-  int below_ = 0, above_ = 0;
+  Messages messages_;
+  DeviceArray<Vector<Real>> outgoing_, incoming_;
 };
 
 }  // namespace
