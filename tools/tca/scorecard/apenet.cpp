@@ -41,19 +41,19 @@ struct CardPut {
   net::ApePut put;
   des::Counter* waited_for = nullptr;
   double bytes = 0;
-  bool staged = false;  // copied out of the GPU before, and into the other GPU after
+  bool staged_out = false, staged_in = false;  // copied out of the GPU before, and into the other GPU after
 };
 
 des::Task run_put(Lab& lab, net::Ape& ape, CardPut put) {
   const net::HostKind& host = lab.machine().host;
   const des::Time out = host.copy_start + des::from_us(put.bytes / host.from_gpu_bytes_per_s * 1e6);
   const des::Time in = host.copy_start + des::from_us(put.bytes / host.to_gpu_bytes_per_s * 1e6);
-  if (put.staged) co_await lab.simulator().sleep(out);
+  if (put.staged_out) co_await lab.simulator().sleep(out);
   co_await lab.simulator().sleep(host.post);
   ape.put(put.put);
   des::Task seen = lab.watch(*put.waited_for, 1);
   co_await seen;
-  if (put.staged) co_await lab.simulator().sleep(in);
+  if (put.staged_in) co_await lab.simulator().sleep(in);
 }
 
 double put_once(const net::Machine& machine, const RunSettings& settings, bool until_sent) {
@@ -63,10 +63,11 @@ double put_once(const net::Machine& machine, const RunSettings& settings, bool u
   des::Counter sent(lab.simulator(), {"the flag of node", 0});
   CardPut put;
   put.bytes = static_cast<double>(settings.bytes);
-  put.staged = settings.staged;
-  put.put.from = settings.staged ? lab.host(0) : memory(lab, settings.from, 0);
+  put.staged_out = settings.staged || settings.staged_out;
+  put.staged_in = settings.staged;
+  put.put.from = put.staged_out ? lab.host(0) : memory(lab, settings.from, 0);
   const std::uint32_t other = settings.loop_back ? 0 : 1;
-  put.put.to = settings.staged ? lab.host(other) : memory(lab, settings.to, other);
+  put.put.to = put.staged_in ? lab.host(other) : memory(lab, settings.to, other);
   put.put.bytes = static_cast<std::uint64_t>(settings.bytes);
   put.put.arrived = &arrived;
   put.put.sent = &sent;

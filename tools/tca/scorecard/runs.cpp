@@ -42,7 +42,7 @@ std::span<const RunKind> run_kinds() {
        "direct",
        run_apenet,
        {"from", "to", "bytes"},
-       {"gpu", "staged", "loop_back", "rate", "engines", "gpu_window", "translate_us", "translate_overlaps"}},
+       {"gpu", "staged", "staged_out", "loop_back", "rate", "engines", "gpu_window", "translate_us", "translate_overlaps"}},
       {"apenet", "mpi", run_pingpong, {"bytes"}, {"library", "gpu", "memory", "rate"}},
       {"apenet_read", "direct", run_apenet_read, {"from"}, {"gpu", "engines", "gpu_window"}},
       {"npb_cg", "direct", run_npb_cg, {"size"}, {}},
