@@ -81,7 +81,7 @@ class SpinTest(CommandTest):
             (("--beta", "0"), "the inverse temperature is above 0"),
             (("--heat-bath", "0", "--over-relaxation", "0"), "leave nothing to do"),
             (("--temperatures", "0.5,0.4"), "temperatures 0.5,0.4: each is above 0 and above the one before"),
-            (("--temperatures", "0.5", "--beta", "2"), "--temperatures excludes --beta"),
+            (("--temperatures", "0.5", "--beta", "2"), "--beta excludes --temperatures"),
             (("--start", "kernel"), "--start kernel needs --fabric cuda"),
             (("--plot", "out.txt"), "must end in .svg, .png or .pdf"),
             (("--compare", "--rounds", "1"), "--compare needs at least 2 rounds"),
