@@ -93,7 +93,7 @@ class PlotTest(CommandTest):
         spins = {"bench": "heisenberg_spin_glass", "extents": [8, 8, 8], "couplings": "rings", "rounds": 3, "peer": None}
         warm = [{"temperature": t, "energy": -t, "energy_error": 0.1, "acceptance": 0.5, "energies": [0, -t], "exact": -t} for t in (1, 2)]
         lines = {**spins, "beta": 2, "energies": [-0.1, -0.5], "exact": -0.53}, {**spins, "temperatures": warm}
-        done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
+        done = self.plot(self.write(*map(json.dumps, lines)), "-o", self.path("out.svg"))
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
         with open(self.path("out.svg")) as file:
             drawn = file.read()
