@@ -177,6 +177,12 @@ TEST(SpinOnGpus, TemperaturesChangePlacesAsOnAHost) {
   EXPECT_EQ(failure, "");
 }
 
+TEST(SpinOnGpus, StartIsChosenBySize) {
+  EXPECT_EQ(chosen_start({.extents = {64, 64, 64}}, 2, true), Start::kernel);
+  EXPECT_EQ(chosen_start({.extents = {256, 256, 256}}, 2, true), Start::graph);
+  EXPECT_EQ(chosen_start({.extents = {64, 64, 64}}, 2, false), Start::graph);
+}
+
 // As in a comparison: each way finds the ghosts that another has left. The lattice is large enough for a thread of the kernel
 // to have several cells.
 TEST(SpinOnGpus, WaysTakeTurns) {

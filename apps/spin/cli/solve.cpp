@@ -17,6 +17,7 @@
 #include "spin/way.hpp"
 #ifdef OPENTCA_SPIN_ON_GPUS
 #include "gpu/machine.hpp"
+#include "shared/gpu_sum.hpp"
 #include "shared/nccl_communicator.hpp"
 #include "spin/gpu/exchange.hpp"
 #include "spin/gpu/lattice.hpp"
@@ -81,7 +82,8 @@ void simulate_on_gpus(const Job& job, SpinReport& report) {
   report.peer = {"NCCL", apps::nccl_version()};
   spin::Start start = spin::start_named(options.start);
   report.start_was_chosen = start == spin::Start::automatic;
-  if (report.start_was_chosen) start = spin::chosen_start(world);
+  if (report.start_was_chosen)
+    start = spin::chosen_start(report.problem, world.size(), apps::is_one_sub_cluster(world));
   report.start = spin::name_of(start);
   const bench::gpu::Machine machine = bench::gpu::machine(world);
   report.gpus = machine.describe();

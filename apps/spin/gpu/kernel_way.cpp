@@ -112,7 +112,11 @@ class KernelWay : public Way {
 
 }  // namespace
 
-Start chosen_start(const World& world) { return is_one_sub_cluster(world) ? Start::kernel : Start::graph; }
+Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all) {
+  constexpr std::int64_t most_spins_by_kernel = 3'000'000;
+  const std::int64_t spins = problem.sites() * problem.replicas / ranks;
+  return kernels_reach_all && spins <= most_spins_by_kernel ? Start::kernel : Start::graph;
+}
 
 template <class Real>
 std::unique_ptr<Way> kernel_way(World& world, GpuLattice<Real>& lattice) {
