@@ -94,7 +94,7 @@ void simulate_on_gpus(const Job& job, SpinReport& report) {
                                               : spin::step_way(world, lattice, *direct, start));
   if (nccl) ways.push_back(spin::step_way(world, lattice, *nccl, spin::Start::graph));
   simulate(job, ways, report);
-  if (start == spin::Start::kernel)
+  if (start == spin::Start::kernel && world.size() > 1)
     report.run.results.front().messages =
         spin::step_way(world, lattice, *direct, spin::Start::host)->time_messages();
 }
