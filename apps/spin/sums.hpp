@@ -22,7 +22,7 @@ struct Sums {
 inline int sum_count(const Problem& problem) { return 3 + static_cast<int>(problem.temperatures.size()); }
 
 // What a bond adds to the energy, as a multiple of 2^-24. So the energies of replicas that exchange their temperatures are the
-// same on any grid, because sums of such numbers are exact in any order.
+// same on any grid, because sums of such numbers, below 2^29, are exact in any order.
 TCA_DEVICE double coarse(double energy) {
   constexpr double large = 1.5 * (1 << 28);  // the neighbouring numbers are 2^-24 apart
   return (energy + large) - large;
