@@ -17,7 +17,7 @@ using apps::start_named;
 // Chooses the start that suits the size where kernels reach every rank, and a graph elsewhere.
 //
 // In one kernel half a sweep has no launches; the graph's kernels have more threads to load what an update needs. Times of a
-// sweep on two H200s, by one kernel and by a graph: 6.1 and 16.8 us for 0.13 million spins a GPU, 18.9 and 27.0 us for 1.0
+// sweep on two H200s (docs/performance-gpu.md), by one kernel and by a graph: 6.1 and 16.8 us for 0.13 million spins a GPU, 18.9 and 27.0 us for 1.0
 // million, 225 and 188 us for 8.4 million.
 Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all);
 
