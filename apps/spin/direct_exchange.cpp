@@ -12,10 +12,10 @@ namespace {
 
 template <class Real>
 Halo committed_halo(World& world, const Lattice<Real>& lattice, int colour, const std::string& channel) {
-  const Extents& cells = lattice.cells();
-  Halo halo(world, colour == 0 ? "even spins" : "odd spins", lattice.grid(), {cells[0], cells[1], cells[2]},
-            {.chain = {.channel = channel}});
-  for (int field = 0; field < lattice.fields(); ++field)
+  const Extents& cells = lattice.share().cells();
+  Halo halo(world, colour == 0 ? "even spins" : "odd spins", lattice.share().grid(),
+            {cells[0], cells[1], cells[2]}, {.chain = {.channel = channel}});
+  for (int field = 0; field < lattice.share().fields(); ++field)
     halo.add(lattice.spins(colour), field * halo.elements());
   halo.commit();
   return halo;
@@ -27,12 +27,13 @@ class DirectExchange : public Exchange {
   DirectExchange(World& world, const Lattice<Real>& lattice, const apps::Channels& channels)
       : halos_{committed_halo(world, lattice, 0, channels.of("HALO")),
                committed_halo(world, lattice, 1, channels.of("HALO"))},
-        sum_(world, "sums", 3, ReduceOp::sum, {.channel = channels.of("SUM")}) {}
+        sum_(world, "sums", sum_count(lattice.share().problem()), ReduceOp::sum,
+             {.channel = channels.of("SUM")}) {}
 
   void start(int colour) override { halos_[static_cast<std::size_t>(colour)].start(); }
   void wait(int colour) override { halos_[static_cast<std::size_t>(colour)].wait(); }
 
-  void add_up(std::span<double, 3> values) override { sum_.reduce_in_place(values); }
+  void add_up(std::span<double> values) override { sum_.reduce_in_place(values); }
 
   std::int64_t bytes() const override { return halos_[0].bytes(); }
   std::string explain() const override { return halos_[0].explain(); }

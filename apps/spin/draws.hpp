@@ -8,7 +8,7 @@
 
 namespace tca::spin {
 
-enum class Purpose : std::uint32_t { couplings, beginning, heat_bath };
+enum class Purpose : std::uint32_t { couplings, beginning, heat_bath, tempering };
 
 // Two numbers, at least 0 and below 1.
 struct Uniforms {

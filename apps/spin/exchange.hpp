@@ -26,8 +26,8 @@ class Exchange {
   virtual void start(int colour) = 0;
   // Returns when this rank's ghosts of that colour are filled and its outer cells may be overwritten.
   virtual void wait(int colour) = 0;
-  // Replaces the values by their sums over all ranks.
-  virtual void add_up(std::span<double, 3> values) = 0;
+  // Replaces the values, those of `sum_count`, by their sums over all ranks.
+  virtual void add_up(std::span<double> values) = 0;
 
   virtual std::int64_t bytes() const = 0;   // this rank's puts of one colour
   virtual std::string explain() const = 0;  // how they travel, one line each

@@ -51,7 +51,7 @@ class MpiExchange : public Exchange {
       for (const int side : {-1, 1}) {
         Grid::Coordinates step{};
         step[static_cast<std::size_t>(dim)] = side;
-        if (const auto neighbour = lattice.grid().neighbour(world.rank(), step))
+        if (const auto neighbour = lattice.share().grid().neighbour(world.rank(), step))
           connect(lattice, dim, side, *neighbour);
       }
     }
@@ -72,8 +72,9 @@ class MpiExchange : public Exchange {
     if (requests.empty()) return;  // as above
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
-  void add_up(std::span<double, 3> values) override {
-    MPI_Allreduce(MPI_IN_PLACE, values.data(), 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  void add_up(std::span<double> values) override {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
   }
 
   std::int64_t bytes() const override { return bytes_; }
@@ -87,9 +88,9 @@ class MpiExchange : public Exchange {
     const MPI_Datatype element = sizeof(Real) == sizeof(float) ? MPI_FLOAT : MPI_DOUBLE;
     const auto tag = [dim](int direction) { return 3 * (direction + 1) + dim; };
     const auto d = static_cast<std::size_t>(dim);
-    const std::int64_t last = lattice.cells()[d] - 1;
+    const std::int64_t last = lattice.share().cells()[d] - 1;
     const auto type = [&](std::int64_t at) {
-      return types_.emplace_back(lattice.cells(), d, at, lattice.fields(), element).type();
+      return types_.emplace_back(lattice.share().cells(), d, at, lattice.share().fields(), element).type();
     };
     const MPI_Datatype sent = type(side < 0 ? 0 : last), received = type(side < 0 ? -1 : last + 1);
     int size = 0;

@@ -1,6 +1,7 @@
 #include "spin/problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -35,8 +36,20 @@ void check(const Problem& problem) {
           describe(problem.extents)));
   if (!(problem.beta > 0 && problem.beta < 1e6))
     refuse(fmt::format("beta {}: the inverse temperature is above 0 and below 1e6", problem.beta));
+  for (std::size_t i = 0; i < problem.temperatures.size(); ++i) {
+    const double before = i > 0 ? problem.temperatures[i - 1] : 0;
+    if (!(problem.temperatures[i] > before && problem.temperatures[i] > 1e-6))
+      refuse(fmt::format("temperatures {}: each is above 0 and above the one before",
+                         fmt::join(problem.temperatures, ",")));
+  }
   if (problem.replicas < 1 || problem.replicas > most_replicas)
     refuse(fmt::format("{} replicas: from 1 to {}", problem.replicas, most_replicas));
+}
+
+std::vector<double> first_betas(const Problem& problem) {
+  std::vector<double> betas(static_cast<std::size_t>(problem.replicas), problem.beta);
+  for (std::size_t i = 0; i < problem.temperatures.size(); ++i) betas[i] = 1 / problem.temperatures[i];
+  return betas;
 }
 
 std::string describe(const Extents& extents) {

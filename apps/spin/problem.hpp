@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tca::spin {
 
@@ -21,6 +22,8 @@ struct Problem {
   double beta = 1;  // the inverse temperature, in units of the couplings
   Couplings couplings = Couplings::gaussian;
   int replicas = 1;  // with the same couplings and other spins
+  // From the lowest: one for each replica, which exchange them. Empty where all have 1 / beta.
+  std::vector<double> temperatures = {};
   std::uint64_t seed = 1;
 
   std::int64_t sites() const { return extents[0] * extents[1] * extents[2]; }
@@ -32,7 +35,10 @@ struct Problem {
 
 inline constexpr int most_replicas = 16;
 
-// Throws Error{invalid_argument} for extents that a checkerboard does not fit, and for a temperature or a number of
+// The inverse temperatures of the replicas at the beginning.
+std::vector<double> first_betas(const Problem& problem);
+
+// Throws Error{invalid_argument} for extents that a checkerboard does not fit, and for temperatures or a number of
 // replicas that cannot be.
 void check(const Problem& problem);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 
 namespace tca::spin {
 
@@ -19,14 +20,15 @@ std::int64_t cells_in(const Box& box) {
 
 }  // namespace
 
-template <class Real>
-Solver<Real>::Solver(World& world, Lattice<Real>& lattice, Exchange& exchange)
-    : world_(world), lattice_(lattice) {
-  for (const int colour : {0, 1}) {
-    lattice_.wrap(colour);
-    exchange.start(colour);
-    exchange.wait(colour);
-  }
+Measurement measurement_of(const Problem& problem, const Sums& sums, double sum_us) {
+  const double sites = static_cast<double>(problem.sites()), bonds = 3 * sites, replicas = problem.replicas;
+  const double pairs = replicas * (replicas - 1) / 2;
+  return {.energy = sums.energy / (sites * replicas),
+          .alike = sums.alike / (bonds * replicas),
+          .shared = pairs > 0 ? sums.shared / (bonds * pairs) : 0,
+          .energies = {sums.energies, sums.energies + problem.temperatures.size()},
+          .off_unit = sums.off_unit,
+          .sum_us = sum_us};
 }
 
 template <class Real>
@@ -35,10 +37,11 @@ double Solver<Real>::now_us() const {
 }
 
 template <class Real>
-template <class Update>
-Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Update& update) {
+template <class Act>
+Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Act& update) {
   Phases phases;
-  const int replicas = lattice_.problem().replicas;
+  const Share& share = lattice_.share();
+  const int replicas = share.problem().replicas;
   const auto compute = [&](int colour, const Box& box) {
     const double begin = now_us();
     update(colour, box);
@@ -49,11 +52,11 @@ Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Update& updat
   for (const int colour : {0, 1}) {
     const double begin = now_us(), computed = phases.compute_us;
     if (overlap)
-      for (const Box& box : lattice_.division().shell) compute(colour, box);
+      for (const Box& box : share.division().shell) compute(colour, box);
     else
-      compute(colour, lattice_.whole());
+      compute(colour, share.whole());
     exchange.start(colour);
-    if (overlap) compute(colour, lattice_.division().core);
+    if (overlap) compute(colour, share.division().core);
     lattice_.wrap(colour);
     exchange.wait(colour);
     phases.halo_us[static_cast<std::size_t>(colour)] = now_us() - begin - (phases.compute_us - computed);
@@ -62,12 +65,9 @@ Phases Solver<Real>::sweep(Exchange& exchange, bool overlap, const Update& updat
 }
 
 template <class Real>
-Phases Solver<Real>::over_relax(Exchange& exchange, bool overlap) {
-  return sweep(exchange, overlap, [&](int colour, const Box& box) { lattice_.over_relax(colour, box); });
-}
-
-template <class Real>
-Phases Solver<Real>::heat_bath(Exchange& exchange, bool overlap) {
+Phases Solver<Real>::sweep(Update update, Exchange& exchange, bool overlap) {
+  if (update == Update::over_relaxation)
+    return sweep(exchange, overlap, [&](int colour, const Box& box) { lattice_.over_relax(colour, box); });
   const std::uint32_t number = heat_baths_++;
   return sweep(exchange, overlap,
                [&](int colour, const Box& box) { lattice_.heat_bath(colour, box, number); });
@@ -75,19 +75,11 @@ Phases Solver<Real>::heat_bath(Exchange& exchange, bool overlap) {
 
 template <class Real>
 Measurement Solver<Real>::measure(Exchange& exchange) {
-  const Sums mine = lattice_.sums();
-  std::array<double, 3> sums{mine.energy, mine.alike, mine.shared};
+  Sums sums = lattice_.sums();
+  const Problem& problem = lattice_.share().problem();
   const double begin = now_us();
-  exchange.add_up(sums);
-  const double sum_us = now_us() - begin;
-  const Problem& problem = lattice_.problem();
-  const double sites = static_cast<double>(problem.sites()), bonds = 3 * sites, replicas = problem.replicas;
-  const double pairs = replicas * (replicas - 1) / 2;
-  return {.energy = sums[0] / (sites * replicas),
-          .alike = sums[1] / (bonds * replicas),
-          .shared = pairs > 0 ? sums[2] / (bonds * pairs) : 0,
-          .off_unit = mine.off_unit,
-          .sum_us = sum_us};
+  exchange.add_up(std::span(&sums.energy, static_cast<std::size_t>(sum_count(problem))));
+  return measurement_of(problem, sums, now_us() - begin);
 }
 
 template class Solver<float>;

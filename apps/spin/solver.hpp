@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "spin/exchange.hpp"
 #include "spin/lattice.hpp"
@@ -21,28 +23,33 @@ struct Phases {
 
 // The state of all spins. Sums are over all replicas.
 struct Measurement {
-  double energy = 0;    // a site
-  double alike = 0;     // the mean of (S.S')^2 over all bonds
-  double shared = 0;    // that of S.S' of one replica times that of another; 0 for a single one
-  double off_unit = 0;  // of this rank's spins: the largest | |S|^2 - 1 |
-  double sum_us = 0;    // what adding up over the ranks took
+  double energy = 0;                  // a site
+  double alike = 0;                   // the mean of (S.S')^2 over all bonds
+  double shared = 0;                  // that of S.S' of one replica times that of another; 0 for a single one
+  std::vector<double> energies = {};  // by replica, of the whole lattice; where they exchange temperatures
+  double off_unit = 0;                // of this rank's spins: the largest | |S|^2 - 1 |
+  double sum_us = 0;                  // what adding up over the ranks took
 };
+
+// `sums` are those of all ranks, but for `off_unit`.
+Measurement measurement_of(const Problem& problem, const Sums& sums, double sum_us = 0);
 
 template <class Real>
 class Solver {
  public:
-  // Collective. Fills the ghosts.
-  Solver(World& world, Lattice<Real>& lattice, Exchange& exchange);
+  Solver(World& world, Lattice<Real>& lattice) : world_(world), lattice_(lattice) {}
 
-  Phases over_relax(Exchange& exchange, bool overlap);
-  Phases heat_bath(Exchange& exchange, bool overlap);
+  Phases sweep(Update update, Exchange& exchange, bool overlap);
+
+  // Of the lattice: the inverse temperatures, by replica.
+  void set_betas(std::span<const double> betas) { lattice_.set_betas(betas); }
 
   // Collective.
   Measurement measure(Exchange& exchange);
 
  private:
-  template <class Update>
-  Phases sweep(Exchange& exchange, bool overlap, const Update& update);
+  template <class Act>
+  Phases sweep(Exchange& exchange, bool overlap, const Act& update);
   double now_us() const;
 
   World& world_;

@@ -89,6 +89,17 @@ class PlotTest(CommandTest):
         with open(self.path("out.svg")) as drawing:
             self.assertRegex(drawing.read(), "(?s)OUT sim/tca, FLAG sim/tca.*OUT sim/mpi, FLAG sim/mpi.*as the library chooses")
 
+    def test_draws_energies_of_spins(self):
+        spins = {"bench": "heisenberg_spin_glass", "extents": [8, 8, 8], "couplings": "rings", "rounds": 3, "peer": None}
+        warm = [{"temperature": t, "energy": -t, "energy_error": 0.1, "acceptance": 0.5, "energies": [0, -t], "exact": -t} for t in (1, 2)]
+        lines = {**spins, "beta": 2, "energies": [-0.1, -0.5], "exact": -0.53}, {**spins, "temperatures": warm}
+        done = self.plot(self.write(*map(json.dumps, lines)), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+        with open(self.path("out.svg")) as file:
+            drawn = file.read()
+        for said in ("energy a site", "T = 2", "50 % change places", "exact", "8x8x8, rings, β = 2"):
+            self.assertIn(said, drawn)
+
     def test_a_commit_has_no_bandwidth(self):
         commits = [result(bench="commit", layout="mixed", n=n, bytes=64 * n) for n in (64, 128)]
         for lines, panels in ((commits, 1), ([*commits, result()], 3)):

@@ -49,6 +49,17 @@ class SpinTest(CommandTest):
     def test_replicas_tell_how_near_equilibrium_is(self):
         self.assertIn("; by the replicas' overlaps -", self.assert_right("--ranks", "2", "--replicas", "2", *SMALL))
 
+    def test_replicas_exchange_temperatures(self):
+        arguments = ("--couplings", "rings", "--temperatures", "0.5,0.6,0.7", "--extent", "4x4x16", "--rounds", "64")
+        said = self.assert_right("--ranks", "2", "--threads", *arguments, "--json", self.path("out.jsonl"))
+        self.assertIn(", temperatures 0.5 to 0.7, ", said)
+        self.assertRegex(said, r"\n +0\.5 +-[0-9.]+ +[0-9.]+ +-0\.53731 +changes? place with the next in [0-9]+ % of tries\n")
+        with open(self.path("out.jsonl")) as file:
+            temperatures = json.load(file)["temperatures"]
+        self.assertEqual([one["temperature"] for one in temperatures], [0.5, 0.6, 0.7])
+        self.assertEqual({len(one["energies"]) for one in temperatures}, {64})
+        self.assertTrue(0 < temperatures[0]["acceptance"] < 1, temperatures)
+
     @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
     def test_beside_mpi(self):
         said = self.assert_right("--ranks", "2", *SMALL, "--compare", "--json", self.path("out.jsonl"))
@@ -69,6 +80,10 @@ class SpinTest(CommandTest):
             (("--extent", "2", "--grid", "1x1x2", "--ranks", "2"), "dimension 2 has 1 cell for 2 ranks"),
             (("--beta", "0"), "the inverse temperature is above 0"),
             (("--heat-bath", "0", "--over-relaxation", "0"), "leave nothing to do"),
+            (("--temperatures", "0.5,0.4"), "temperatures 0.5,0.4: each is above 0 and above the one before"),
+            (("--temperatures", "0.5", "--beta", "2"), "--beta excludes --temperatures"),
+            (("--start", "kernel"), "--start kernel needs --fabric cuda"),
+            (("--plot", "out.txt"), "must end in .svg, .png or .pdf"),
             (("--compare", "--rounds", "1"), "--compare needs at least 2 rounds"),
             (("--channel", "FACE=shm/pull"), "FACE"),
         ):

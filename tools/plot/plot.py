@@ -2,6 +2,7 @@
 """Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
 and layout; solves of QCD against the number of ranks; the channels of an application's messages; the scorecard of the
 model; a tuning; a pion; or a plasma. `tca plot` calls this."""
+model; a tuning; a pion; or the energies of spins. `tca plot` calls this."""
 
 import sys
 
@@ -35,6 +36,7 @@ import pion  # noqa: E402
 import plasma  # noqa: E402
 import scaling  # noqa: E402
 import scorecard  # noqa: E402
+import spin  # noqa: E402
 import tune  # noqa: E402
 from frame import DASHES, frame, name_and_color, save  # noqa: E402
 from jsonl import Refused  # noqa: E402
@@ -341,6 +343,8 @@ def main():
             pion.draw(arguments.files, arguments.output, arguments.title)
         elif all(plasma.recognises(file) for file in arguments.files):
             plasma.draw(arguments.files, arguments.output, arguments.title)
+        elif all(spin.recognises(file) for file in arguments.files):
+            spin.draw(arguments.files, arguments.output, arguments.title)
         elif all(scaling.recognises(file) for file in arguments.files):
             scaling.draw(arguments.files, arguments.output, arguments.title)
         elif all(channels.recognises(file) for file in arguments.files):

@@ -14,6 +14,7 @@ namespace tca::tool {
 namespace {
 
 void check_sweep(const AppJob& job, int ranks) {
+  if (job.plots_results) return check_drawable(job.plot);
   if (!job.sweep_channels) {
     if (!job.plot.empty()) refuse("--plot draws what --sweep-channels finds, which is not there");
     return;
@@ -53,6 +54,13 @@ void add_sweep_options(CLI::App& app, AppJob& job) {
          "--plot", job.plot,
          "Draw these combinations into this file, .svg, .png or .pdf; with --json all that its file has, "
          "of other sizes too")
+      ->type_name("FILE");
+}
+
+void add_plot_option(CLI::App& app, AppJob& job, const std::string& drawn) {
+  job.plots_results = true;
+  app.add_option("--plot", job.plot,
+                 "Draw " + drawn + " into this file, .svg, .png or .pdf; with --json all that its file has")
       ->type_name("FILE");
 }
 

@@ -20,6 +20,7 @@ struct AppJob : RankJob {
   std::vector<std::string> channels;  // NAME=CHANNEL
   bool sweep_channels = false;
   std::string json, plot;
+  bool plots_results = false;  // --plot draws what was measured, and not what --sweep-channels finds
 };
 
 // Adds --explain and --channel.
@@ -27,6 +28,8 @@ void add_message_options(CLI::App& app, AppJob& job);
 void add_json_option(CLI::App& app, AppJob& job);
 // Adds --sweep-channels and --plot.
 void add_sweep_options(CLI::App& app, AppJob& job);
+// Adds --plot for results; `drawn` says what of them is drawn.
+void add_plot_option(CLI::App& app, AppJob& job, const std::string& drawn);
 
 // Refuses what these options cannot mean in a job whose messages have these names. Returns the channels that
 // they force.

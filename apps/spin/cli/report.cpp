@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <optional>
 
 #include "cli/output/compared.hpp"
 #include "cli/output/record.hpp"
 #include "shared/cli/sweep.hpp"
+#include "spin/cli/physics.hpp"
 
 namespace tca::tool {
 namespace {
-
-// How far over-relaxation may change the energy of a site, and the length of a spin: a sweep rounds some ten times, and
-// a round has tens of sweeps.
-double tolerance(const SpinReport& report) { return report.in_double ? 1e-12 : 1e-4; }
-
-// A mean is held against what is known only where it has an error, and beyond what chance explains.
-constexpr double errors_allowed = 6;
 
 double picoseconds(const SpinReport& report, const spin::Result& result) {
   const double updates = static_cast<double>(report.problem.sites()) * report.problem.replicas;
@@ -30,54 +23,39 @@ std::optional<bench::Spread> ratio(const SpinReport& report) {
   return bench::ratio_by_round(report.run.results[1].samples_us, report.run.results[0].samples_us);
 }
 
+// Where the host does not see what a GPU does, it does not know these two apart.
+bool knows_phases(const spin::Result& result) { return result.compute_us > 0; }
+
 void print_row(const std::string& name, const SpinReport& report, const spin::Result& result) {
-  fmt::print("{:<10}{:>14.1f}{:>14.1f}{:>14.1f}{:>18.0f}\n", name, median(result.samples_us),
-             result.compute_us, result.exchange_us, picoseconds(report, result));
+  fmt::print("{:<10}{:>14.1f}", name, median(result.samples_us));
+  if (knows_phases(result)) fmt::print("{:>14.1f}{:>14.1f}", result.compute_us, result.exchange_us);
+  fmt::print("{:>18.{}f}\n", picoseconds(report, result), report.gpus.empty() ? 0 : 1);
+}
+
+std::string describe_start(const SpinReport& report) {
+  const std::string start = report.start == "kernel"  ? "one kernel, which runs all sweeps of a kind"
+                            : report.start == "graph" ? "a CUDA graph a sweep"
+                                                      : "the host, kernel by kernel";
+  return report.start_was_chosen ? start + " (chosen)" : start;
 }
 
 MessageTable table_of(const std::string& who, const spin::Result& result) {
   return {.who = who, .step = "a sweep", .step_us = median(result.samples_us), .costs = result.messages};
 }
 
-void print_physics(const SpinReport& report) {
-  const spin::Physics& physics = report.run.physics;
-  fmt::print("energy    {:.5f}{} a site", physics.energy.value,
-             physics.energy.error > 0 ? fmt::format(" +- {:.5f}", physics.energy.error) : "");
-  if (report.problem.couplings == spin::Couplings::rings)
-    fmt::print("; {:.5f} is exact", spin::energy_of_rings(report.problem.beta));
-  else if (report.problem.replicas > 1)
-    fmt::print("; by the replicas' overlaps {:.5f}, which it nears as they reach equilibrium",
-               physics.energy_by_overlaps(report.problem.beta));
-  fmt::print("\n");
-}
-
 }  // namespace
-
-std::string SpinReport::fault() const {
-  const spin::Physics& physics = run.physics;
-  if (!(physics.drift <= tolerance(*this)))
-    return fmt::format("over-relaxation has changed the energy of a site by {:.1e}, more than {:.0e}",
-                       physics.drift, tolerance(*this));
-  if (!(physics.off_unit <= tolerance(*this)))
-    return fmt::format("a spin's length is off by {:.1e}, more than {:.0e}", physics.off_unit / 2,
-                       tolerance(*this) / 2);
-  const double exact = spin::energy_of_rings(problem.beta), off = std::abs(physics.energy.value - exact);
-  if (problem.couplings == spin::Couplings::rings && physics.energy.error > 0 &&
-      off > errors_allowed * physics.energy.error)
-    return fmt::format("the energy of a site is {:.5f} +- {:.5f}, where {:.5f} is exact",
-                       physics.energy.value, physics.energy.error, exact);
-  return "";
-}
 
 void print(const SpinReport& report, const AppJob& job) {
   const spin::Problem& problem = report.problem;
   const spin::Result& own = report.run.results.front();
-  fmt::print("Spin glass {}: {} spins{}, {} couplings, beta {:g}, {} precision, {} rank{}, grid {}\n",
+  fmt::print("Spin glass {}: {} spins{}, {} couplings, {}, {} precision, {} rank{}, grid {}\n",
              spin::describe(problem.extents), problem.sites(),
              problem.replicas > 1 ? fmt::format(" in each of {} replicas", problem.replicas) : "",
-             problem.couplings == spin::Couplings::rings ? "ring" : "Gaussian", problem.beta,
-             report.in_double ? "double" : "single", report.job.ranks, report.job.ranks == 1 ? "" : "s",
-             report.grid);
+             problem.couplings == spin::Couplings::rings ? "ring" : "Gaussian",
+             describe_temperatures(problem), report.in_double ? "double" : "single", report.job.ranks,
+             report.job.ranks == 1 ? "" : "s", report.grid);
+  if (!report.gpus.empty())
+    fmt::print("GPUs      {}\nstarted   by {}\n", report.gpus, describe_start(report));
   print_job(report.job, is_compared(report) ? report.peer.version : "");
   fmt::print("rounds    {} of {} sweep{} by heat bath and {} by over-relaxation\n", report.plan.rounds,
              report.plan.heat_baths, report.plan.heat_baths == 1 ? "" : "s", report.plan.over_relaxations);
@@ -89,8 +67,9 @@ void print(const SpinReport& report, const AppJob& job) {
                                "length up to {:.1e}",
                                report.run.physics.drift, report.run.physics.off_unit / 2)
                  : "WRONG: " + fault);
-  fmt::print("{:<10}{:>14}{:>14}{:>14}{:>18}\n", "", "sweep us", "computing us", "exchange us",
-             "ps a spin update");
+  fmt::print("{:<10}{:>14}", "", "sweep us");
+  if (knows_phases(own)) fmt::print("{:>14}{:>14}", "computing us", "exchange us");
+  fmt::print("{:>18}\n", "ps a spin update");
   print_row("OpenTCA", report, own);
   if (is_compared(report)) print_row(report.peer.name, report, report.run.results[1]);
   fmt::print("Medians over the rounds of the mean sweep, each of the slowest rank.\n");
@@ -98,6 +77,7 @@ void print(const SpinReport& report, const AppJob& job) {
     fmt::print("\nsweeping        {}\n", compared(report.peer.name, median(own.samples_us),
                                                   median(report.run.results[1].samples_us), ratio(report)));
   print_messages(table_of("OpenTCA", own), report.explained, job);
+  if (report.start == "kernel" && !own.messages.empty()) fmt::print("{}", said_of_messages_by_host);
   if (is_compared(report)) print_messages(table_of(report.peer.name, report.run.results[1]));
   print_crowding(report.job);
 }
@@ -109,20 +89,23 @@ Record record_of(const SpinReport& report, const spin::Result& result) {
   Record record{.bench = "heisenberg_spin_glass",
                 .fabric = report.job.fabric,
                 .protocol = protocols_in(report.explained.front().text),
-                .start = "host",
+                .start = report.start,
                 .layout = "halo " + report.grid,
                 .ranks = report.job.ranks,
                 .n = report.problem.extents[0],
                 .bytes = result.bytes_total,
                 .samples_us = result.samples_us,
-                .model = report.job.model};
+                .gpus = report.gpus,
+                .model = report.job.model,
+                .libraries = report.libraries};
   record.extra = {{"extents", report.problem.extents},
                   {"replicas", report.problem.replicas},
-                  {"beta", report.problem.beta},
                   {"precision", report.in_double ? "double" : "single"},
+                  {"rounds", report.plan.rounds},
+                  {"couplings", report.problem.couplings == spin::Couplings::rings ? "rings" : "gaussian"},
                   {"heat_baths", report.plan.heat_baths},
                   {"over_relaxations", report.plan.over_relaxations},
-                  {"overlap", report.plan.overlap},
+                  {"overlap", report.overlap},
                   {"ps_an_update", rounded(picoseconds(report, result))},
                   {"compute_us", rounded(result.compute_us)},
                   {"exchange_us", rounded(result.exchange_us)},
@@ -132,6 +115,7 @@ Record record_of(const SpinReport& report, const spin::Result& result) {
                   {"right", report.fault().empty()},
                   {"bytes_max", result.bytes_max},
                   {"messages", json_of(result.messages)}};
+  add_physics(report, record);
   if (!report.job.placement.empty()) record.extra["placement"] = report.job.placement;
   return record;
 }
@@ -145,6 +129,7 @@ void keep(const SpinReport& report, const AppJob& job) {
   if (is_compared(report)) {
     Record peer = record_of(report, report.run.results[1]);
     set_peer(peer, report.peer);
+    if (!report.gpus.empty()) peer.start = "graph";
     add_ratio("ratio", ratio(report), peer);
     lines.push_back(peer.line());
   }

@@ -1,6 +1,7 @@
 // The report of `tca spin`: a text for people, and lines of JSON.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,12 @@ struct SpinReport {
   spin::Plan plan;
   std::string grid;
   bool in_double = false;
+  bool overlap = true;
+  std::string start = "host";
+  bool start_was_chosen = false;
   JobReport job = {};
+  std::string gpus = {};                                                // what GPUs they are; empty on hosts
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::vector<ExplainedMessage> explained = {};
   PeerLibrary peer = {};
   spin::Simulation run = {};

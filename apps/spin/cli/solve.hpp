@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "shared/cli/job.hpp"
 #include "spin/cli/report.hpp"
@@ -16,8 +19,10 @@ struct SpinOptions : AppJob {
   std::string extent = "32";
   std::string grid = "auto";
   std::string couplings = "gaussian";
+  std::string start = "auto";
   double beta = 1;
   int replicas = 1;
+  std::vector<double> temperatures;
   std::uint64_t seed = 1;
   std::int64_t rounds = 0;
   int heat_baths = 1;
@@ -25,6 +30,9 @@ struct SpinOptions : AppJob {
   bool in_double = false;
   bool no_overlap = false;
 };
+
+// The messages whose channels may be forced; on GPUs sums have kernels of their own.
+std::span<const std::string_view> spin_messages(const SpinOptions& options);
 
 // Throw Error{invalid_argument} for what cannot be read, and for what does not fit the lattice.
 spin::Problem spin_problem(const SpinOptions& options);

@@ -21,13 +21,14 @@ namespace {
 
 // Refuses everything that can be wrong, once, before any rank begins.
 void check_job(const SpinOptions& options, int ranks) {
-  if (on_gpus(options)) refuse("--fabric {}: spins are simulated on hosts and on sim", options.fabric);
+  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+    refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
   const spin::Problem problem = spin_problem(options);
   make_spin_grid(options, problem, ranks);
   if (options.heat_baths + options.over_relaxations == 0)
     refuse("--heat-bath 0 and --over-relaxation 0 leave nothing to do");
   if (options.compare && options.rounds == 1) refuse("--compare needs at least 2 rounds, one for each side");
-  check_messages(options, spin::messages, ranks);
+  check_messages(options, spin_messages(options), ranks);
   const double numbers =
       3 * (problem.replicas + 1.0);  // a site has a spin in each replica, and three couplings
   check_memory(
@@ -61,10 +62,18 @@ void add_spin(Subcommands& tca) {
                           "tca spin --ranks 2 --extent 64 --compare\n"
                           "tca spin --ranks 4 --extent 16 --replicas 2 --beta 0.5 --rounds 2000\n"
                           "tca spin --ranks 2 --couplings rings --rounds 500\n"
-                          "tca spin --ranks 2 --extent 64 --fabric sim --machine quong",
+                          "tca spin --ranks 2 --extent 16 --temperatures 0.3,0.4,0.5,0.6 --rounds 1000\n"
+                          "tca spin --ranks 2 --extent 64 --fabric sim --machine quong\n"
+                          "tca spin --fabric cuda --ranks 2 --extent 256 --compare",
                           [options] { return spin_command(*options); });
   add_rank_options(app, *options);
   app.add_option("--extent", options->extent, "Sites along each side, even: one number, or three (z, y, x)")
+      ->capture_default_str();
+  app.add_option("--start", options->start,
+                 "What starts the sweeps on GPUs: the host, a CUDA graph, or one kernel for all of them; "
+                 "auto chooses "
+                 "between the latter two by the size and where the ranks are")
+      ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
   app.add_option("--grid", options->grid, "Number of ranks along z, y and x, such as 2x2x1; auto chooses")
       ->capture_default_str();
@@ -74,12 +83,21 @@ void add_spin(Subcommands& tca) {
          "otherwise, chains whose energy is known (rings)")
       ->check(one_of({"gaussian", "rings"}))
       ->capture_default_str();
-  app.add_option("--beta", options->beta, "Inverse temperature, in units of the couplings")
-      ->capture_default_str();
-  app.add_option("--replicas", options->replicas,
-                 "Number of systems with the same couplings, simulated side by side")
-      ->check(between(1, spin::most_replicas))
-      ->capture_default_str();
+  CLI::Option* const beta =
+      app.add_option("--beta", options->beta, "Inverse temperature, in units of the couplings")
+          ->capture_default_str();
+  CLI::Option* const replicas =
+      app.add_option("--replicas", options->replicas,
+                     "Number of systems with the same couplings, simulated side by side")
+          ->check(between(1, spin::most_replicas))
+          ->capture_default_str();
+  app.add_option(
+         "--temperatures", options->temperatures,
+         "Temperatures from the lowest on, such as 0.5,0.7,1, instead of --beta: a replica for each, which "
+         "exchange them behind every round")
+      ->delimiter(',')
+      ->excludes(beta)
+      ->excludes(replicas);
   app.add_option("--seed", options->seed, "Seed of couplings, first spins and heat bath")
       ->capture_default_str();
   app.add_option("--rounds", options->rounds,
@@ -93,9 +111,11 @@ void add_spin(Subcommands& tca) {
       ->capture_default_str();
   app.add_flag("--double", options->in_double, "Spins and couplings in double precision");
   app.add_flag("--no-overlap", options->no_overlap, "Exchange after computing instead of at the same time");
-  app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI (on GPUs over NCCL) too, in the same job");
   add_message_options(app, *options);
   add_json_option(app, *options);
+  add_plot_option(app, *options, "the energy behind each round, and by temperature");
 }
 
 }  // namespace tca::tool

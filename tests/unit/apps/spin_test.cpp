@@ -13,6 +13,7 @@
 #include "spin/lattice.hpp"
 #include "spin/measure.hpp"
 #include "spin/solver.hpp"
+#include "spin/way.hpp"
 #include "tca/error.hpp"
 #include "tca/grid.hpp"
 #include "tca/world.hpp"
@@ -42,21 +43,23 @@ std::map<std::int64_t, std::vector<Real>> spins_after(const Problem& problem, co
   World::run_threads(ranks, [&](World& world) {
     Lattice<Real> lattice(world, problem, make_grid(problem, ranks, shape));
     const auto exchange = direct_exchange(world, lattice);
-    Solver<Real> solver(world, lattice, *exchange);
+    Solver<Real> solver(world, lattice);
     for (int round = 0; round < 2; ++round) {
-      solver.heat_bath(*exchange, overlap);
-      solver.over_relax(*exchange, overlap);
+      solver.sweep(Update::heat_bath, *exchange, overlap);
+      solver.sweep(Update::over_relaxation, *exchange, overlap);
     }
     const std::lock_guard lock(mutex);
-    const Extents &first = lattice.first(), &cells = lattice.cells();
+    const Share& share = lattice.share();
+    const Extents& cells = share.cells();
     for (int colour = 0; colour < 2; ++colour) {
       for (std::int64_t z = 0; z < cells[0]; ++z) {
         for (std::int64_t y = 0; y < cells[1]; ++y) {
           for (std::int64_t h = 0; h < cells[2]; ++h) {
-            const std::int64_t x = 2 * (first[2] + h) + ((first[0] + z + first[1] + y + colour) & 1);
-            std::vector<Real>& spin = all[problem.site({first[0] + z, first[1] + y, x})];
-            for (int replica = 0; replica < problem.replicas; ++replica)
-              for (const Real component : lattice.spin(colour, {z, y, h}, replica)) spin.push_back(component);
+            std::vector<Real>& spin = all[problem.site(share.site_of(colour, z, y, h))];
+            for (int replica = 0; replica < problem.replicas; ++replica) {
+              const Vector<Real> one = lattice.spin(colour, {z, y, h}, replica);
+              spin.insert(spin.end(), {one.x, one.y, one.z});
+            }
           }
         }
       }
@@ -82,8 +85,10 @@ Simulation simulated(const Problem& problem, const std::vector<int>& shape, cons
   World::run_threads(ranks, [&](World& world) {
     Lattice<double> lattice(world, problem, make_grid(problem, ranks, shape));
     const auto exchange = direct_exchange(world, lattice);
-    Exchange* const only = exchange.get();
-    const Simulation mine = simulate(world, lattice, std::span<Exchange* const>(&only, 1), plan);
+    Solver<double> solver(world, lattice);
+    const auto way = host_way(solver, *exchange, true);
+    Way* const only = way.get();
+    const Simulation mine = simulate(world, problem, std::span<Way* const>(&only, 1), plan);
     if (world.rank() == 0) run = mine;
   });
   return run;
@@ -117,10 +122,43 @@ TEST(SpinAtEquilibrium, EnergyFollowsFromOverlaps) {
   EXPECT_LT(run.physics.energy.value, -0.4);
 }
 
+// Who changes places follows from energies, which are added up in another order on every grid.
+TEST(Spin, TemperaturesChangePlacesAlikeOnAnyGrid) {
+  const Problem problem{.extents = {4, 6, 8}, .replicas = 3, .temperatures = {0.9, 1, 1.1}, .seed = 9};
+  const Plan plan{.rounds = 16, .heat_baths = 1, .over_relaxations = 1};
+  const auto alone = simulated(problem, {1, 1, 1}, plan).physics.temperatures;
+  ASSERT_EQ(alone.size(), 3U);
+  const auto found = simulated(problem, {2, 1, 2}, plan).physics.temperatures;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(found[i].energy.value, alone[i].energy.value) << i;
+    EXPECT_EQ(found[i].acceptance, alone[i].acceptance) << i;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(alone[i].acceptance, 0) << i;
+    EXPECT_LT(alone[i].acceptance, 1) << i;
+  }
+}
+
+TEST(SpinAtEquilibrium, TemperedRingsHaveTheExactEnergies) {
+  const Problem problem{.extents = {4, 4, 32},
+                        .couplings = Couplings::rings,
+                        .replicas = 3,
+                        .temperatures = {0.45, 0.5, 0.55},
+                        .seed = 3};
+  const Simulation run =
+      simulated(problem, {1, 1, 1}, {.rounds = 800, .heat_baths = 1, .over_relaxations = 1});
+  for (const auto& [temperature, energy, energies, acceptance] : run.physics.temperatures) {
+    EXPECT_GT(energy.error, 0) << temperature;
+    EXPECT_NEAR(energy.value, energy_of_rings(1 / temperature), 6 * energy.error) << temperature;
+  }
+  EXPECT_GT(run.physics.temperatures[0].acceptance, 0.05);
+}
+
 TEST(Spin, RefusesWhatACheckerboardDoesNotFit) {
   EXPECT_THROW(check({.extents = {8, 7, 8}}), Error);
   EXPECT_THROW(check({.extents = {0, 8, 8}}), Error);
   EXPECT_THROW(check({.beta = 0}), Error);
+  EXPECT_THROW(check({.replicas = 2, .temperatures = {1, 0.5}}), Error);
   EXPECT_THROW(check({.replicas = most_replicas + 1}), Error);
   EXPECT_THROW(make_grid({.extents = {4, 4, 4}}, 3, {1, 1, 3}), Error);
 }

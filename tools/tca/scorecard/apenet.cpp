@@ -37,6 +37,15 @@ net::Endpoint memory(const Lab& lab, const std::string& where, std::uint32_t nod
   return where == "gpu" ? lab.gpu(node) : lab.host(node);
 }
 
+des::Time copy_out(const Lab& lab, double bytes) {
+  const net::HostKind& host = lab.machine().host;
+  return host.copy_start + des::from_us(bytes / host.from_gpu_bytes_per_s * 1e6);
+}
+des::Time copy_in(const Lab& lab, double bytes) {
+  const net::HostKind& host = lab.machine().host;
+  return host.copy_start + des::from_us(bytes / host.to_gpu_bytes_per_s * 1e6);
+}
+
 struct CardPut {
   net::ApePut put;
   des::Counter* waited_for = nullptr;
@@ -45,15 +54,12 @@ struct CardPut {
 };
 
 des::Task run_put(Lab& lab, net::Ape& ape, CardPut put) {
-  const net::HostKind& host = lab.machine().host;
-  const des::Time out = host.copy_start + des::from_us(put.bytes / host.from_gpu_bytes_per_s * 1e6);
-  const des::Time in = host.copy_start + des::from_us(put.bytes / host.to_gpu_bytes_per_s * 1e6);
-  if (put.staged) co_await lab.simulator().sleep(out);
-  co_await lab.simulator().sleep(host.post);
+  if (put.staged) co_await lab.simulator().sleep(copy_out(lab, put.bytes));
+  co_await lab.simulator().sleep(lab.machine().host.post);
   ape.put(put.put);
   des::Task seen = lab.watch(*put.waited_for, 1);
   co_await seen;
-  if (put.staged) co_await lab.simulator().sleep(in);
+  if (put.staged) co_await lab.simulator().sleep(copy_in(lab, put.bytes));
 }
 
 double put_once(const net::Machine& machine, const RunSettings& settings, bool until_sent) {
@@ -75,7 +81,50 @@ double put_once(const net::Machine& machine, const RunSettings& settings, bool u
   return lab.run();
 }
 
+// A lattice is cut along one dimension into rings of slices: each node has a face for the node below and one for the node above.
+constexpr std::uint64_t faces = 2;
+
+// A face's copy out of the GPU goes beside the card's work on the one before.
+des::Task send_faces(Lab& lab, net::Ape& ape, net::ApePut put, bool staged) {
+  for (std::uint64_t face = 0; face < faces; ++face) {
+    if (staged) co_await lab.simulator().sleep(copy_out(lab, static_cast<double>(put.bytes)));
+    co_await lab.simulator().sleep(lab.machine().host.post);
+    ape.put(put);
+  }
+}
+
+des::Task take_faces(Lab& lab, des::Counter& arrived, double bytes, bool staged) {
+  for (std::uint64_t face = 1; face <= faces; ++face) {
+    des::Task seen = lab.watch(arrived, face);
+    co_await seen;
+    if (staged) co_await lab.simulator().sleep(copy_in(lab, bytes));
+  }
+}
+
 }  // namespace
+
+// Returns the time in which two nodes exchange faces of slices that lie on GPUs.
+double run_apenet_faces(const net::Machine& machine, const RunSettings& settings) {
+  Lab lab(machine, settings);
+  net::Ape ape(lab.network(), lab.network().interconnect("torus"), lab.host(0).unit);
+  des::Counter arrived[] = {{lab.simulator(), {"a face for node", 0}},
+                            {lab.simulator(), {"a face for node", 1}}};
+  des::Counter sent(lab.simulator(), {"the flag of node", 0});
+  const bool staged_out = settings.staged || settings.staged_out;
+  for (std::uint32_t node = 0; node < 2; ++node) {
+    const std::uint32_t other = 1 - node;
+    net::ApePut put;
+    put.from = staged_out ? lab.host(node) : lab.gpu(node);
+    put.to = settings.staged ? lab.host(other) : lab.gpu(other);
+    put.bytes = static_cast<std::uint64_t>(settings.bytes);
+    put.arrived = &arrived[other];
+    put.sent = &sent;
+    lab.simulator().spawn(send_faces(lab, ape, put, staged_out), {"rank", node});
+    lab.simulator().spawn(take_faces(lab, arrived[node], static_cast<double>(put.bytes), settings.staged),
+                          {"rank", node});
+  }
+  return lab.run();
+}
 
 double run_apenet(const net::Machine& machine, const RunSettings& settings) {
   const double us = put_once(with_card(machine, settings), settings, false);

@@ -221,6 +221,7 @@ RunSettings read_settings(const toml::node& node, const std::string& machine, co
       *number.into = number_in(*said, number.key, number.least, number.most);
   for (auto [key, into] : {std::pair{"barrier", &run.barrier}, std::pair{"self_notify", &run.self_notify},
                            {"staged", &run.staged},
+                           {"staged_out", &run.staged_out},
                            {"translate_overlaps", &run.translate_overlaps},
                            {"loop_back", &run.loop_back},
                            {"packed", &run.packed},

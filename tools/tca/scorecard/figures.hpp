@@ -35,6 +35,7 @@ struct RunSettings {
   bool barrier = false;      // ranks meet after each exchange
   bool self_notify = false;  // the sender also waits for its own notification
   bool staged = false;       // data goes through the hosts' memories
+  bool staged_out = false;   // or through the sender's alone
   bool loop_back = false;    // data goes back into the same card
   bool rate = false;         // the result is in GB/s instead of us
   // For kernels that put by themselves, with the protocol that `library` names. `start`: one kernel runs all

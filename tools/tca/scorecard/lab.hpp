@@ -58,6 +58,7 @@ double run_allgather(const net::Machine& machine, const RunSettings& settings);
 double run_himeno(const net::Machine& machine, const RunSettings& settings);
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings);
 double run_apenet(const net::Machine& machine, const RunSettings& settings);
+double run_apenet_faces(const net::Machine& machine, const RunSettings& settings);
 double run_apenet_read(const net::Machine& machine, const RunSettings& settings);
 double run_npb_cg(const net::Machine& machine, const RunSettings& settings);
 double run_graph500_bfs(const net::Machine& machine, const RunSettings& settings);

@@ -44,6 +44,7 @@ std::span<const RunKind> run_kinds() {
        {"from", "to", "bytes"},
        {"gpu", "staged", "loop_back", "rate", "engines", "gpu_window", "translate_us", "translate_overlaps"}},
       {"apenet", "mpi", run_pingpong, {"bytes"}, {"library", "gpu", "memory", "rate"}},
+      {"apenet_faces", "direct", run_apenet_faces, {"bytes"}, {"gpu", "staged", "staged_out"}},
       {"apenet_read", "direct", run_apenet_read, {"from"}, {"gpu", "engines", "gpu_window"}},
       {"npb_cg", "direct", run_npb_cg, {"size"}, {}},
       {"npb_cg", "mpi", run_npb_cg, {"size"}, {}},
