@@ -138,6 +138,16 @@ if(OPENTCA_BUILD_TOOLS)
     add_library(FFTW::fftw INTERFACE IMPORTED)
     target_include_directories(FFTW::fftw SYSTEM INTERFACE ${OPENTCA_FFTW_INCLUDE})
     target_link_libraries(FFTW::fftw INTERFACE ${OPENTCA_FFTW_LIBRARY} ${OPENTCA_FFTW_SINGLE_LIBRARY})
+    # Its own transforms over MPI are compared with. Debian's library is built for Open MPI.
+    find_path(OPENTCA_FFTW_MPI_INCLUDE fftw3-mpi.h)
+    find_library(OPENTCA_FFTW_MPI_LIBRARY fftw3_mpi)
+    find_library(OPENTCA_FFTW_MPI_SINGLE_LIBRARY fftw3f_mpi)
+    if(OPENTCA_FFTW_MPI_INCLUDE AND OPENTCA_FFTW_MPI_LIBRARY AND OPENTCA_FFTW_MPI_SINGLE_LIBRARY AND OPENTCA_MPI
+       AND "${MPI_C_LIBRARIES}" MATCHES "openmpi")
+      add_library(FFTW::mpi INTERFACE IMPORTED)
+      target_link_libraries(FFTW::mpi INTERFACE ${OPENTCA_FFTW_MPI_LIBRARY} ${OPENTCA_FFTW_MPI_SINGLE_LIBRARY} FFTW::fftw
+                                                MPI::MPI_C)
+    endif()
   else()
     opentca_missing("FFTW" "libfftw3-dev" "tca fft transforms on GPUs only")
   endif()

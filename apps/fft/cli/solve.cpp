@@ -11,8 +11,10 @@
 #include "cli/options/extents.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/record.hpp"
 #include "fft/fftw.hpp"
 #include "fft/mpi_transposition.hpp"
+#include "fft/peers/fftw_mpi.hpp"
 #include "fft/way.hpp"
 #include "shared/mpi_session.hpp"
 #ifdef OPENTCA_FFT_ON_GPUS
@@ -31,6 +33,9 @@ namespace {
 int samples_of(const FftOptions& options) {
   return options.samples == 0 && options.fabric == "sim" ? 1 : options.samples;
 }
+
+// On a modelled machine nobody waits for FFTW.
+bool is_measured(const FftOptions& options) { return options.fabric != "sim"; }
 
 // What all ranks together send others in a transform.
 std::int64_t bytes_sent(World& world, const fft::Decomposition& decomposition, std::size_t number_bytes) {
@@ -93,6 +98,7 @@ void solve_on_hosts(World& world, const FftOptions& options, FftReport& report) 
   std::vector<fft::Way*> ways{own.get()};
   std::optional<apps::MpiSession> session;
   std::vector<MpiWay> mpi;
+  std::unique_ptr<fft::Way> fftw_mpi;
   report.mpi_version = options.compare ? apps::mpi_version() : "";
   if (!report.mpi_version.empty()) {
     session.emplace(world);
@@ -101,6 +107,11 @@ void solve_on_hosts(World& world, const FftOptions& options, FftReport& report) 
     report.ways.push_back({.name = "MPI_Alltoallv", .library = "MPI", .protocol = "packed"});
     report.ways.push_back({.name = "MPI_Alltoallw", .library = "MPI", .protocol = "datatype"});
     for (const MpiWay& one : mpi) ways.push_back(one.way.get());
+    if (!report.problem) fftw_mpi = fft::fftw_mpi_way(world, report.field, ends, is_measured(options));
+  }
+  if (fftw_mpi) {
+    report.ways.push_back({.name = "FFTW-MPI", .library = "MPI", .protocol = "fftw"});
+    ways.push_back(fftw_mpi.get());
   }
   std::unique_ptr<fft::npb::Evolution> evolution;
   if constexpr (sizeof(Real) == sizeof(double))
@@ -193,7 +204,7 @@ fft::Options plan_options(const FftOptions& options, int ranks) {
   return {.grid = options.grid == "auto" ? std::vector<int>{} : parse_grid(options.grid, 2, ranks),
           .real = options.real,
           .batches = options.batches,
-          .measured = options.fabric != "sim",
+          .measured = is_measured(options),
           .channels = apps::Channels(options.channels, fft::messages)};
 }
 
