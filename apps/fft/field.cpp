@@ -78,19 +78,14 @@ Complex Field::at(std::int64_t x, std::int64_t y, std::int64_t z) const {
 template <class Real>
 void write_input(const Field& field, const Ends<Real>& ends) {
   const Box& box = ends.input_box;
-  std::vector<std::complex<Real>> line(static_cast<std::size_t>(box.size[2]));
-  std::int64_t first = 0;
-  for (std::int64_t x = box.first[0]; x < box.first[0] + box.size[0]; ++x) {
-    for (std::int64_t y = box.first[1]; y < box.first[1] + box.size[1]; ++y) {
-      each_number(field, std::span(line), [&](std::int64_t z, Real* number) {
-        const Complex value = field.at(x, y, z);
-        number[0] = static_cast<Real>(value.real());
-        if (!field.real) number[1] = static_cast<Real>(value.imag());
-      });
-      ends.input.write(first, line);
-      first += box.size[2];
-    }
-  }
+  write_layers<Real>(box, ends.input,
+                     [&](std::int64_t x, std::int64_t y, std::span<std::complex<Real>> line) {
+                       each_number(field, line, [&](std::int64_t z, Real* number) {
+                         const Complex value = field.at(x, y, z);
+                         number[0] = static_cast<Real>(value.real());
+                         if (!field.real) number[1] = static_cast<Real>(value.imag());
+                       });
+                     });
 }
 
 Known what_is_known(World& world, const Field& field, const Box& box) {

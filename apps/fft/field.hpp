@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fft/decomposition.hpp"
@@ -28,6 +29,18 @@ struct Ends {
   Box input_box, output_box;  // in complex numbers
   const Window<std::complex<Real>>&input, &output;
 };
+
+// Writes an array of which `fill` fills the lines along z, given the coordinates x and y of each.
+template <class Real, class Fill>
+void write_layers(const Box& box, const Window<std::complex<Real>>& window, const Fill& fill) {
+  const auto z = static_cast<std::size_t>(box.size[2]);
+  std::vector<std::complex<Real>> layer(static_cast<std::size_t>(box.size[1]) * z);
+  for (std::int64_t x = 0; x < box.size[0]; ++x) {
+    for (std::int64_t y = 0; y < box.size[1]; ++y)
+      fill(box.first[0] + x, box.first[1] + y, std::span(layer).subspan(static_cast<std::size_t>(y) * z, z));
+    window.write(x * box.size[1] * box.size[2], layer);
+  }
+}
 
 template <class Real>
 void write_input(const Field& field, const Ends<Real>& ends);

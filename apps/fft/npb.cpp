@@ -119,25 +119,19 @@ const Problem& problem_named(std::string_view name) {
 }
 
 void write_input(const Problem& problem, const Ends<double>& ends) {
-  const Box& box = ends.input_box;
-  std::vector<Complex> line(static_cast<std::size_t>(box.size[2]));
-  std::int64_t at = 0;
-  for (std::int64_t x = box.first[0]; x < box.first[0] + box.size[0]; ++x) {
-    for (std::int64_t y = box.first[1]; y < box.first[1] + box.size[1]; ++y) {
-      std::uint64_t state =
-          state_after(static_cast<std::uint64_t>(2 * (x * problem.extents[1] + y) * problem.extents[2]));
-      const auto next = [&] {
-        state = state * multiplier & mask;
-        return static_cast<double>(state) * 0x1p-46;
-      };
-      for (Complex& number : line) {
-        const double real = next();
-        number = {real, next()};
-      }
-      ends.input.write(at, line);
-      at += box.size[2];
-    }
-  }
+  write_layers<double>(ends.input_box, ends.input,
+                       [&](std::int64_t x, std::int64_t y, std::span<Complex> line) {
+                         const std::int64_t before = (x * problem.extents[1] + y) * problem.extents[2];
+                         std::uint64_t state = state_after(2 * static_cast<std::uint64_t>(before));
+                         const auto next = [&] {
+                           state = state * multiplier & mask;
+                           return static_cast<double>(state) * 0x1p-46;
+                         };
+                         for (Complex& number : line) {
+                           const double real = next();
+                           number = {real, next()};
+                         }
+                       });
 }
 
 std::array<std::vector<double>, 3> factors(const Problem& problem, const Box& box) {
