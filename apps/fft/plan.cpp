@@ -19,13 +19,6 @@ Decomposition decompose(const Extents& extents, int ranks, const Options& option
   return {all, rows, columns};
 }
 
-int host_batches(const Decomposition& decomposition, const Options& options, std::size_t element_bytes) {
-  constexpr std::int64_t cache_bytes = 1 << 20;
-  const std::int64_t bytes = decomposition.box(0, 0).elements() * static_cast<std::int64_t>(element_bytes);
-  const std::int64_t wanted = options.batches > 0 ? options.batches : bytes / cache_bytes;
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, decomposition.most_batches()));
-}
-
 namespace {
 
 // On a modelled machine the work only takes time: that of what it moves and computes.
@@ -55,7 +48,7 @@ Plan<Real>::Plan(World& world, const Extents& extents, const Options& options)
       decomposition_(decompose(extents, world.size(), options)),
       input_box_(decomposition_.box(0, world.rank())),
       output_box_(decomposition_.box(decomposition_.stages().size() - 1, world.rank())),
-      batches_(host_batches(decomposition_, options, sizeof(Complex))) {
+      batches_(std::clamp(options.batches, 1, decomposition_.most_batches())) {
   for (std::size_t stage = 0; stage < decomposition_.stages().size(); ++stage)
     arrays_.push_back(world.window<Complex>(decomposition_.box(stage, world.rank()).elements(),
                                             fmt::format("stage {}", stage)));

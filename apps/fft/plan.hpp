@@ -31,7 +31,8 @@ struct Options {
   // The array is real before the transform. Afterwards there are the size of z by 2, and one, complex numbers along z: the
   // others are their conjugates.
   bool real = false;
-  // In how many batches a rank works on its part, so that each is exchanged while the next is computed; 0 chooses.
+  // In how many batches a rank works on its part, so that each is exchanged while the next is computed. 0 chooses: one on
+  // hosts, where a rank itself stores what it sends and each batch costs a signal, and on GPUs up to four.
   int batches = 0;
   // FFTW tries its algorithms out, which takes some time once, instead of guessing the fastest.
   bool measured = true;
@@ -43,9 +44,6 @@ Decomposition decompose(const Extents& extents, int ranks, const Options& option
 
 // The extents of the complex numbers.
 Extents complex_extents(const Extents& extents, bool real);
-
-// The batches that `options` ask for, or those that bring a batch to a size that a processor's cache holds.
-int host_batches(const Decomposition& decomposition, const Options& options, std::size_t element_bytes);
 
 template <class Real>
 class Plan {
