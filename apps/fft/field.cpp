@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <span>
@@ -148,14 +149,17 @@ void check_output(World& world, const Field& field, const Known& known, const En
     off = std::max(off, std::abs(Complex(found[0]) - number.value));
     if (std::isnan(std::abs(found[0]))) off = std::numeric_limits<double>::infinity();
   }
+  // Line by line, as sums of many numbers round often.
   each_line(box, ends.output, [&](std::int64_t, std::int64_t, std::span<std::complex<Real>> line) {
+    double squares = 0;
     std::int64_t z = box.first[2];
     for (const std::complex<Real>& number : line) {
       // Of a real array, what is left out are the conjugates of all but these.
       const bool alone = !field.real || z == 0 || 2 * z == field.extents[2];
-      energy += (alone ? 1 : 2) * std::norm(Complex(number));
+      squares += (alone ? 1 : 2) * std::norm(Complex(number));
       ++z;
     }
+    energy += squares;
   });
   errors.numbers = std::ranges::max(world.all_gather(off)) / std::sqrt(known.energy / field.points());
   errors.energy = std::abs(sum(world, energy) / known.energy - 1);

@@ -74,6 +74,6 @@ void check_round_trip(World& world, const Field& field, const Ends<Real>& ends, 
 
 // What rounding explains in this precision.
 template <class Real>
-inline constexpr double tolerance = sizeof(Real) == sizeof(float) ? 1e-5 : 1e-13;
+inline constexpr double tolerance = sizeof(Real) == sizeof(float) ? 1e-5 : 1e-12;
 
 }  // namespace tca::fft

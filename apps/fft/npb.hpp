@@ -2,9 +2,10 @@
 // once. Each step multiplies what came out by factors, transforms it backward, and adds up 1024 of the numbers.
 #pragma once
 
+#include <array>
 #include <complex>
+#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

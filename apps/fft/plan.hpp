@@ -10,7 +10,6 @@
 #pragma once
 
 #include <complex>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,9 +1,11 @@
 // The exchanges of a distributed transform, by OpenTCA and, for comparison, by MPI. Each rank has an array for every stage.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fft/decomposition.hpp"

@@ -1,6 +1,7 @@
 // The ways of transforming on a GPU, and of the rest of NPB's steps.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "fft/npb.hpp"
