@@ -17,14 +17,6 @@
 #include "fft/peers/fftw_mpi.hpp"
 #include "fft/way.hpp"
 #include "shared/mpi_session.hpp"
-#ifdef OPENTCA_FFT_ON_GPUS
-#include "fft/gpu/plan.hpp"
-#include "fft/gpu/transposition.hpp"
-#include "fft/gpu/way.hpp"
-#include "gpu/machine.hpp"
-#include "shared/gpu_call.hpp"
-#include "shared/nccl_communicator.hpp"
-#endif
 
 namespace tca::tool {
 namespace {
@@ -36,38 +28,6 @@ int samples_of(const FftOptions& options) {
 
 // On a modelled machine nobody waits for FFTW.
 bool is_measured(const FftOptions& options) { return options.fabric != "sim"; }
-
-// What all ranks together send others in a transform.
-std::int64_t bytes_sent(World& world, const fft::Decomposition& decomposition, std::size_t number_bytes) {
-  std::int64_t numbers = 0;
-  for (std::size_t stage = 0; stage + 1 < decomposition.stages().size(); ++stage)
-    for (const fft::Piece& piece :
-         decomposition.sent({.from = stage, .to = stage + 1, .dim = {}}, world.rank(), 0))
-      if (piece.target != world.rank()) numbers += piece.box.elements();
-  const std::vector<std::int64_t> all = world.all_gather(numbers);
-  return std::accumulate(all.begin(), all.end(), std::int64_t{0}) * static_cast<std::int64_t>(number_bytes);
-}
-
-// Runs the benchmark or transforms a field by all ways, which are those of the report.
-template <class Real>
-void run_ways(World& world, const FftOptions& options, const fft::Ends<Real>& ends,
-              std::span<fft::Way* const> ways, fft::npb::Evolution* evolution, FftReport& report) {
-  Bars bars;
-  const fft::Progress progress = bars.shown_by(world.rank());
-  if constexpr (sizeof(Real) == sizeof(double)) {
-    if (report.problem) {
-      const int runs = std::max(samples_of(options), 1);
-      for (int run = 0; run < runs; ++run)
-        for (std::size_t i = 0; i < ways.size(); ++i)
-          report.ways[i].runs.push_back(
-              fft::npb::run(world, *report.problem, ends, *ways[i], *evolution, progress));
-      return;
-    }
-  }
-  const auto results =
-      fft::measure(world, report.field, ends, ways, {.samples = samples_of(options)}, progress);
-  for (std::size_t i = 0; i < ways.size(); ++i) report.ways[i].result = results[i];
-}
 
 // The transforms of a plan with MPI's exchanges.
 struct MpiWay {
@@ -119,75 +79,42 @@ void solve_on_hosts(World& world, const FftOptions& options, FftReport& report) 
   run_ways(world, options, ends, ways, evolution.get(), report);
 }
 
-#ifdef OPENTCA_FFT_ON_GPUS
-// The transforms of a plan with NCCL's exchanges, always as a CUDA graph, since NCCL is fastest that way.
-struct NcclWay {
-  template <class Real>
-  NcclWay(World& world, const fft::GpuPlan<Real>& plan)
-      : work(plan.stream()),
-        forward(make(world, plan, fft::Direction::forward)),
-        backward(make(world, plan, fft::Direction::backward)) {
-    work.allocate();
-    way = fft::gpu_way(world, forward, backward, plan.stream(), apps::Start::graph);
-  }
-  template <class Real>
-  fft::Pipeline make(World& world, const fft::GpuPlan<Real>& plan, fft::Direction direction) {
-    const fft::MakeTransposition exchange = [&](const fft::Hop& hop) {
-      return fft::nccl_transposition(world, plan.decomposition(), plan.arrays(), hop, plan.stream());
-    };
-    return plan.with(direction, exchange, work);
-  }
-
-  fft::CufftWork work;
-  fft::Pipeline forward, backward;
-  std::unique_ptr<fft::Way> way;
-};
-
-template <class Real>
-void solve_on_gpus(World& world, const FftOptions& options, FftReport& report) {
-  const apps::OwnStream stream;
-  const fft::GpuPlan<Real> plan(world, report.field.extents, stream.get(),
-                                plan_options(options, world.size()));
-  const fft::Ends<Real> ends{plan.input_box(), plan.output_box(), plan.arrays().front(),
-                             plan.arrays().back()};
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
-  const apps::Start asked = apps::start_named(options.start, fft::gpu_starts);
-  const apps::Start start = asked == apps::Start::automatic ? apps::Start::graph : asked;
-  report.start = apps::name_of(start);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}, {"cufft", fft::cufft_version()}};
-  report.batches = plan.batches();
-  report.bytes = bytes_sent(world, plan.decomposition(), 2 * sizeof(Real));
-  report.explained = plan.explain();
-  const auto own =
-      fft::gpu_way(world, plan.forward_pipeline(), plan.backward_pipeline(), stream.get(), start);
-  report.ways.push_back({.name = "OpenTCA", .library = "", .protocol = protocols_in(report.explained)});
-  std::vector<fft::Way*> ways{own.get()};
-  std::optional<NcclWay> nccl;
-  report.nccl_version = options.compare ? apps::nccl_version() : "";
-  if (!report.nccl_version.empty()) {
-    nccl.emplace(world, plan);
-    report.ways.push_back({.name = "NCCL", .library = "NCCL", .protocol = "packed"});
-    ways.push_back(nccl->way.get());
-  } else if (options.compare && world.rank() == 0) {
-    fmt::print(stderr, "tca fft: built without NCCL, so there is nothing to compare with\n");
-  }
-  std::unique_ptr<fft::npb::Evolution> evolution;
-  if constexpr (sizeof(Real) == sizeof(double))
-    if (report.problem) evolution = fft::gpu_evolution(*report.problem, ends, stream.get());
-  run_ways(world, options, ends, ways, evolution.get(), report);
-}
-#else
-template <class Real>
-void solve_on_gpus(World&, const FftOptions& options, FftReport&) {
-  refuse(
-      "--fabric {}: this tca was built without CUDA, or without its cuFFT (package libcufft-dev of the CUDA "
-      "toolkit)",
-      options.fabric);
-}
-#endif
-
 }  // namespace
+
+std::int64_t bytes_sent(World& world, const fft::Decomposition& decomposition, std::size_t number_bytes) {
+  std::int64_t numbers = 0;
+  for (std::size_t stage = 0; stage + 1 < decomposition.stages().size(); ++stage)
+    for (const fft::Piece& piece :
+         decomposition.sent({.from = stage, .to = stage + 1, .dim = {}}, world.rank(), 0))
+      if (piece.target != world.rank()) numbers += piece.box.elements();
+  const std::vector<std::int64_t> all = world.all_gather(numbers);
+  return std::accumulate(all.begin(), all.end(), std::int64_t{0}) * static_cast<std::int64_t>(number_bytes);
+}
+
+template <class Real>
+void run_ways(World& world, const FftOptions& options, const fft::Ends<Real>& ends,
+              std::span<fft::Way* const> ways, fft::npb::Evolution* evolution, FftReport& report) {
+  Bars bars;
+  const fft::Progress progress = bars.shown_by(world.rank());
+  if constexpr (sizeof(Real) == sizeof(double)) {
+    if (report.problem) {
+      const int runs = std::max(samples_of(options), 1);
+      for (int run = 0; run < runs; ++run)
+        for (std::size_t i = 0; i < ways.size(); ++i)
+          report.ways[i].runs.push_back(
+              fft::npb::run(world, *report.problem, ends, *ways[i], *evolution, progress));
+      return;
+    }
+  }
+  const auto results =
+      fft::measure(world, report.field, ends, ways, {.samples = samples_of(options)}, progress);
+  for (std::size_t i = 0; i < ways.size(); ++i) report.ways[i].result = results[i];
+}
+
+template void run_ways(World&, const FftOptions&, const fft::Ends<float>&, std::span<fft::Way* const>,
+                       fft::npb::Evolution*, FftReport&);
+template void run_ways(World&, const FftOptions&, const fft::Ends<double>&, std::span<fft::Way* const>,
+                       fft::npb::Evolution*, FftReport&);
 
 fft::Field field_of(const FftOptions& options) {
   if (!options.name.empty()) return {.extents = fft::npb::problem_named(options.name).extents};
