@@ -46,8 +46,8 @@ std::optional<bench::Spread> ratio(const FftReport& report, const FftWay& peer) 
 
 std::string describe_grid(const FftReport& report) {
   if (report.job.ranks == 1) return "";
-  return report.grid.ends_with("x1") ? ", in slabs"
-                                     : fmt::format(", in pencils on a grid of {}", report.grid);
+  const bool in_slabs = report.grid.ends_with("x1") || report.grid.starts_with("1x");
+  return in_slabs ? ", in slabs" : fmt::format(", in pencils on a grid of {}", report.grid);
 }
 
 std::string describe_what(const FftReport& report) {
