@@ -12,17 +12,16 @@ StreamTransposition::StreamTransposition(World& world, const Hop& hop, Stream st
 }
 
 void StreamTransposition::start(int batch) {
-  if (beside_.empty()) return enqueue_start(batch, stream_);
+  if (beside_.empty()) return exchange(batch, stream_);
   const Beside& own = *beside_[static_cast<std::size_t>(batch)];
   cuda_ok(cudaEventRecord(own.ready.get(), stream_), "starting an exchange");
   cuda_ok(cudaStreamWaitEvent(side_.get(), own.ready.get()), "starting an exchange");
-  enqueue_start(batch, side_.get());
-  enqueue_wait(batch, side_.get());
+  exchange(batch, side_.get());
   cuda_ok(cudaEventRecord(own.done.get(), side_.get()), "finishing an exchange");
 }
 
 void StreamTransposition::wait(int batch) {
-  if (beside_.empty()) return enqueue_wait(batch, stream_);
+  if (beside_.empty()) return;
   const Beside& own = *beside_[static_cast<std::size_t>(batch)];
   cuda_ok(cudaStreamWaitEvent(stream_, own.done.get()), "waiting for an exchange");
 }
@@ -37,8 +36,7 @@ class DirectGpuTransposition : public StreamTransposition {
   std::string explain() const override { return chains_.explain(); }
 
  protected:
-  void enqueue_start(int batch, Stream stream) override { chains_[batch].start(stream); }
-  void enqueue_wait(int batch, Stream stream) override { chains_[batch].wait(stream); }
+  void exchange(int batch, Stream stream) override { chains_[batch].run(stream); }
 
  private:
   Chains chains_;

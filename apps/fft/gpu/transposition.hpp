@@ -20,8 +20,8 @@ class StreamTransposition : public Transposition {
   void wait(int batch) override;
 
  protected:
-  virtual void enqueue_start(int batch, Stream stream) = 0;
-  virtual void enqueue_wait(int batch, Stream stream) = 0;
+  // Puts a whole exchange on a stream: what is behind it there finds all in place.
+  virtual void exchange(int batch, Stream stream) = 0;
 
  private:
   struct Beside {

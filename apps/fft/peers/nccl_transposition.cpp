@@ -58,7 +58,7 @@ class NcclTransposition : public StreamTransposition {
   }
 
  protected:
-  void enqueue_start(int batch, Stream stream) override {
+  void exchange(int batch, Stream stream) override {
     const Batch& one = batches_[static_cast<std::size_t>(batch)];
     for (const Packet& packet : one.sent)
       cuda_ok(launch_copy<Real>(from_, sent_.data(), packet.copy, stream), "packing");
@@ -75,7 +75,6 @@ class NcclTransposition : public StreamTransposition {
     for (const Packet& packet : one.received)
       cuda_ok(launch_copy<Real>(received_.data(), to_, packet.copy, stream), "unpacking");
   }
-  void enqueue_wait(int, Stream) override {}
 
  private:
   static constexpr ncclDataType_t type = sizeof(Real) == sizeof(float) ? ncclFloat : ncclDouble;
