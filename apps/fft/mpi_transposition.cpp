@@ -4,12 +4,16 @@
 
 #ifdef OPENTCA_HAVE_MPI
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "shared/mpi_session.hpp"
+#include "tca/error.hpp"
 
 namespace tca::fft {
 
@@ -18,7 +22,9 @@ namespace {
 // The ranks among which a hop exchanges.
 class GroupComm {
  public:
-  GroupComm(const std::vector<int>& ranks) { MPI_Comm_split(MPI_COMM_WORLD, ranks.front(), 0, &comm_); }
+  explicit GroupComm(const std::vector<int>& ranks) {
+    MPI_Comm_split(MPI_COMM_WORLD, ranks.front(), 0, &comm_);
+  }
   GroupComm(const GroupComm&) = delete;
   GroupComm& operator=(const GroupComm&) = delete;
   ~GroupComm() { MPI_Comm_free(&comm_); }
@@ -35,29 +41,41 @@ struct Side {
   std::vector<Piece> pieces;
 };
 
-// Calls act(place in the array, count) for every row of a piece.
+// Calls act(place in the array, count) for every row of every piece. Rows that follow each other are one.
 template <class Act>
-void each_row(const Box& whole, const Box& piece, const Act& act) {
-  for (std::int64_t x = 0; x < piece.size[0]; ++x) {
-    for (std::int64_t y = 0; y < piece.size[1]; ++y) {
-      const std::int64_t line =
-          (piece.first[0] - whole.first[0] + x) * whole.size[1] + piece.first[1] - whole.first[1] + y;
-      act(line * whole.size[2] + piece.first[2] - whole.first[2], piece.size[2]);
+void each_row(const Side& side, const Act& act) {
+  const Extents &first = side.whole.first, &size = side.whole.size;
+  for (const Piece& piece : side.pieces) {
+    const Box& box = piece.box;
+    const bool follow = box.size[2] == size[2];
+    for (std::int64_t x = 0; x < box.size[0]; ++x) {
+      for (std::int64_t y = 0; y < (follow ? 1 : box.size[1]); ++y) {
+        const std::int64_t line = (box.first[0] - first[0] + x) * size[1] + box.first[1] - first[1] + y;
+        act(line * size[2] + box.first[2] - first[2], follow ? box.size[1] * box.size[2] : box.size[2]);
+      }
     }
   }
 }
 
-// What MPI_Alltoallv is told of a side whose pieces lie one behind the other in a buffer.
-struct Counts {
-  explicit Counts(const Side& side, std::size_t number_bytes) {
-    int at = 0;
+// A side whose pieces lie one behind the other in a buffer, as MPI_Alltoallv is told.
+struct PackedSide {
+  PackedSide(Side of, std::size_t number_bytes) : side(std::move(of)) {
+    std::int64_t at = 0;
     for (const Piece& piece : side.pieces) {
-      count.push_back(static_cast<int>(piece.box.elements() * static_cast<std::int64_t>(number_bytes)));
-      first.push_back(at);
-      at += count.back();
+      const std::int64_t bytes_of_piece = piece.box.elements() * static_cast<std::int64_t>(number_bytes);
+      first.push_back(static_cast<int>(at));
+      count.push_back(static_cast<int>(bytes_of_piece));
+      at += bytes_of_piece;
     }
+    if (at > std::numeric_limits<int>::max())
+      throw Error(
+          Errc::invalid_argument,
+          fmt::format("MPI counts up to 2 GiB, and a rank would exchange {} bytes at once: to compare, take "
+                      "smaller extents, more ranks or more batches",
+                      at));
     bytes = static_cast<std::size_t>(at);
   }
+  Side side;
   std::vector<int> count, first;
   std::size_t bytes;
 };
@@ -69,43 +87,42 @@ class Packed : public Transposition {
       : comm_(decomposition.group(hop, world.rank())),
         from_(arrays[hop.from].data()),
         to_(arrays[hop.to].data()) {
+    const int rank = world.rank();
     for (int batch = 0; batch < hop.batches; ++batch) {
-      sides_.push_back(
-          {Side{decomposition.box(hop.from, world.rank()), decomposition.sent(hop, world.rank(), batch)},
-           Side{decomposition.box(hop.to, world.rank()), decomposition.received(hop, world.rank(), batch)}});
-      for (const Side& side : sides_.back())
-        buffer_.resize(std::max(buffer_.size(), Counts(side, sizeof *from_).bytes));
+      sent_.emplace_back(Side{decomposition.box(hop.from, rank), decomposition.sent(hop, rank, batch)},
+                         sizeof *from_);
+      received_.emplace_back(Side{decomposition.box(hop.to, rank), decomposition.received(hop, rank, batch)},
+                             sizeof *from_);
+      out_.resize(std::max(out_.size(), sent_.back().bytes));
+      in_.resize(std::max(in_.size(), received_.back().bytes));
     }
-    received_.resize(buffer_.size());
   }
 
   void start(int batch) override {
-    const auto& [sent, received] = sides_[static_cast<std::size_t>(batch)];
-    std::byte* at = buffer_.data();
-    for (const Piece& piece : sent.pieces)
-      each_row(sent.whole, piece.box, [&](std::int64_t place, std::int64_t count) {
-        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *from_;
-        std::memcpy(at, from_ + place, bytes);
-        at += bytes;
-      });
-    const Counts out(sent, sizeof *from_), in(received, sizeof *from_);
-    MPI_Alltoallv(buffer_.data(), out.count.data(), out.first.data(), MPI_BYTE, received_.data(),
-                  in.count.data(), in.first.data(), MPI_BYTE, comm_.get());
-    const std::byte* from = received_.data();
-    for (const Piece& piece : received.pieces)
-      each_row(received.whole, piece.box, [&](std::int64_t place, std::int64_t count) {
-        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *from_;
-        std::memcpy(to_ + place, from, bytes);
-        from += bytes;
-      });
+    const PackedSide& sent = sent_[static_cast<std::size_t>(batch)];
+    const PackedSide& received = received_[static_cast<std::size_t>(batch)];
+    std::byte* at = out_.data();
+    each_row(sent.side, [&](std::int64_t place, std::int64_t count) {
+      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *from_;
+      std::memcpy(at, from_ + place, bytes);
+      at += bytes;
+    });
+    MPI_Alltoallv(out_.data(), sent.count.data(), sent.first.data(), MPI_BYTE, in_.data(),
+                  received.count.data(), received.first.data(), MPI_BYTE, comm_.get());
+    const std::byte* from = in_.data();
+    each_row(received.side, [&](std::int64_t place, std::int64_t count) {
+      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *from_;
+      std::memcpy(to_ + place, from, bytes);
+      from += bytes;
+    });
   }
   void wait(int) override {}
 
  private:
   GroupComm comm_;
   std::complex<Real>*from_, *to_;
-  std::vector<std::array<Side, 2>> sides_;
-  std::vector<std::byte> buffer_, received_;
+  std::vector<PackedSide> sent_, received_;  // by batch
+  std::vector<std::byte> out_, in_;
 };
 
 // A datatype for each piece of a side.
