@@ -90,6 +90,7 @@ void add_cg(Subcommands& tca);
 void add_bfs(Subcommands& tca);
 void add_spin(Subcommands& tca);
 void add_pic(Subcommands& tca);
+void add_fft(Subcommands& tca);
 void add_run(Subcommands& tca);
 void add_xacc(Subcommands& tca);
 void add_bench(Subcommands& tca);

@@ -130,6 +130,28 @@ if(OPENTCA_BUILD_TOOLS)
     opentca_missing("hwloc" "libhwloc-dev;pkg-config" "tca info does not show the topology")
   endif()
 
+  # In double and in single precision, which are two libraries. Debian's package has no configuration for CMake.
+  find_path(OPENTCA_FFTW_INCLUDE fftw3.h)
+  find_library(OPENTCA_FFTW_LIBRARY fftw3)
+  find_library(OPENTCA_FFTW_SINGLE_LIBRARY fftw3f)
+  if(OPENTCA_FFTW_INCLUDE AND OPENTCA_FFTW_LIBRARY AND OPENTCA_FFTW_SINGLE_LIBRARY)
+    add_library(FFTW::fftw INTERFACE IMPORTED)
+    target_include_directories(FFTW::fftw SYSTEM INTERFACE ${OPENTCA_FFTW_INCLUDE})
+    target_link_libraries(FFTW::fftw INTERFACE ${OPENTCA_FFTW_LIBRARY} ${OPENTCA_FFTW_SINGLE_LIBRARY})
+    # Its own transforms over MPI are compared with. Debian's library is built for Open MPI.
+    find_path(OPENTCA_FFTW_MPI_INCLUDE fftw3-mpi.h)
+    find_library(OPENTCA_FFTW_MPI_LIBRARY fftw3_mpi)
+    find_library(OPENTCA_FFTW_MPI_SINGLE_LIBRARY fftw3f_mpi)
+    if(OPENTCA_FFTW_MPI_INCLUDE AND OPENTCA_FFTW_MPI_LIBRARY AND OPENTCA_FFTW_MPI_SINGLE_LIBRARY AND OPENTCA_MPI
+       AND "${MPI_C_LIBRARIES}" MATCHES "openmpi")
+      add_library(FFTW::mpi INTERFACE IMPORTED)
+      target_link_libraries(FFTW::mpi INTERFACE ${OPENTCA_FFTW_MPI_LIBRARY} ${OPENTCA_FFTW_MPI_SINGLE_LIBRARY} FFTW::fftw
+                                                MPI::MPI_C)
+    endif()
+  else()
+    opentca_missing("FFTW" "libfftw3-dev" "tca fft transforms on GPUs only")
+  endif()
+
   find_package(pugixml CONFIG QUIET)
   if(NOT TARGET pugixml::pugixml)
     opentca_missing("pugixml" "libpugixml-dev" "tca qcd reads no ILDG configurations, only NERSC's")

@@ -48,12 +48,13 @@ LAYERS = [
     ["cli"],
     ["apps/shared/cli"],
     ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/pic/cli", "apps/qcd/cli", "apps/spin/cli"],
+    ["apps/bfs/cli", "apps/cg/cli", "apps/fft/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli"],
     ["tools"],
 ]
 
 # What names a machine's vendor, and the only places where it may stand.
 VENDOR_HEADERS = re.compile(
-    r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
+    r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cufft\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
 )
 VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp|tca_mpi\.h)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|frontend/runtime/cuda/|tools/(.*/)?peers/")
 # An application's command line, which sees more than the application.

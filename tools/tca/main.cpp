@@ -11,6 +11,7 @@ void add_all(Subcommands& tca) {
   add_bfs(tca);
   add_spin(tca);
   add_pic(tca);
+  add_fft(tca);
   add_run(tca);
   add_xacc(tca);
   add_bench(tca);
