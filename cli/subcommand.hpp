@@ -89,6 +89,7 @@ void add_qcd(Subcommands& tca);
 void add_cg(Subcommands& tca);
 void add_bfs(Subcommands& tca);
 void add_spin(Subcommands& tca);
+void add_trigger(Subcommands& tca);
 void add_run(Subcommands& tca);
 void add_xacc(Subcommands& tca);
 void add_bench(Subcommands& tca);

@@ -47,7 +47,7 @@ LAYERS = [
     ["bench"],
     ["cli"],
     ["apps/shared/cli"],
-    ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli"],
+    ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli", "apps/trigger/cli"],
     ["tools"],
 ]
 

@@ -10,6 +10,7 @@ void add_all(Subcommands& tca) {
   add_cg(tca);
   add_bfs(tca);
   add_spin(tca);
+  add_trigger(tca);
   add_run(tca);
   add_xacc(tca);
   add_bench(tca);

@@ -1,0 +1,134 @@
+#include "trigger/cli/solve.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cli/launch/launch.hpp"
+#include "cli/options/refuse.hpp"
+#include "trigger/detector/sender.hpp"
+#include "trigger/peers/plain_loop.hpp"
+
+namespace tca::tool {
+namespace {
+
+using trigger::Outcome;
+using trigger::Summary;
+
+// What a detector is told: its link, how many there are, the port, and the run's number.
+std::string told(const trigger::Link& link, int port, std::uint32_t run) {
+  return fmt::format("{}/{}:{}:{}", link.number, link.links, port, run);
+}
+
+std::vector<std::string> detector_arguments(const std::string& told) {
+  std::vector<std::string> arguments = own_command_line();
+  arguments.emplace_back("--as-detector");
+  arguments.push_back(told);
+  return arguments;
+}
+
+// Tells the datagrams of a run from those of another that was here before.
+std::uint32_t number_of_run(World& world) {
+  return static_cast<std::uint32_t>(getpid()) * 65599U + static_cast<std::uint32_t>(world.now().count() * 1e6);
+}
+
+// Everything that a rank has for its link.
+class Station {
+ public:
+  Station(World& world, const TriggerOptions& options)
+      : world_(world),
+        options_(options),
+        run_(trigger_run(options)),
+        link_{world.rank(), world.size()},
+        socket_(options.port == 0 ? 0 : options.port + world.rank(), trigger::bytes_of_slot(run_.batch)) {}
+
+  Summary answer(trigger::Answerer& answerer) {
+    trigger::SlotRing ring(world_, options_.slots, run_.batch);
+    return measured([&](trigger::DetectorProcess& detector) {
+      return run_trigger(run_, link_, options_.deadline_us, detector, socket_, ring, answerer);
+    });
+  }
+  Summary answer_plainly() {
+    return measured([&](trigger::DetectorProcess& detector) {
+      return run_plain_loop(run_, link_, options_.deadline_us, detector, socket_.fd());
+    });
+  }
+  const trigger::Run& run() const { return run_; }
+
+ private:
+  template <class Act>
+  Summary measured(const Act& act) {
+    run_.number = number_of_run(world_);
+    trigger::DetectorProcess detector(detector_arguments(told(link_, socket_.port(), run_.number)));
+    detector.wait_until_ready();
+    world_.barrier();
+    return summed(world_, act(detector), socket_.buffer_bytes());
+  }
+
+  World& world_;
+  const TriggerOptions& options_;
+  trigger::Run run_;
+  trigger::Link link_;
+  trigger::Socket socket_;
+};
+
+}  // namespace
+
+trigger::Run trigger_run(const TriggerOptions& options) {
+  trigger::Run run = options.run;
+  const auto number = [&](std::string_view text) {
+    int value = -1;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_read = error == std::errc() && rest == text.data() + text.size();
+    if (!is_read || value < 0 || value > trigger::most_made_rings)
+      refuse("--rings {}: give a number from 0 to {}, or two such as 0-3", options.rings, trigger::most_made_rings);
+    return value;
+  };
+  const std::string_view text = options.rings;
+  const std::size_t dash = text.find('-');
+  run.physics.fewest_rings = number(text.substr(0, dash));
+  run.physics.most_rings = dash == std::string_view::npos ? run.physics.fewest_rings : number(text.substr(dash + 1));
+  if (run.physics.fewest_rings > run.physics.most_rings) refuse("--rings {}: the first number is the larger", text);
+  return run;
+}
+
+trigger::Gather trigger_gather(const TriggerOptions& options) {
+  trigger::Gather gather;
+  if (options.gather > 0) gather.events = options.gather;
+  if (options.gather_us > 0) gather.us = options.gather_us;
+  // By time alone: whatever has come by then.
+  if (options.gather == 0 && options.gather_us > 0) gather.events = std::numeric_limits<std::uint32_t>::max();
+  return gather;
+}
+
+TriggerReport run_as_trigger(World& world, const TriggerOptions& options) {
+  Station station(world, options);
+  TriggerReport report{.run = station.run(),
+                       .gather = trigger_gather(options),
+                       .slots = options.slots,
+                       .deadline_us = options.deadline_us,
+                       .holds_deadline = options.deadline_given,
+                       .job = describe_job(world, options)};
+  const auto answerer =
+      trigger::host_answerer(report.gather, static_cast<float>(report.run.physics.resolution));
+  report.ways.push_back({"OpenTCA", answerer->start(), station.answer(*answerer)});
+  if (options.beside) report.ways.push_back({"plain loop", "host", station.answer_plainly()});
+  return report;
+}
+
+int run_as_detector(const TriggerOptions& options) {
+  trigger::Run run = trigger_run(options);
+  trigger::Link link;
+  int port = 0;
+  if (std::sscanf(options.as_detector.c_str(), "%d/%d:%d:%u", &link.number, &link.links, &port, &run.number) != 4)
+    refuse("--as-detector {}: is for processes that `tca trigger` starts by itself", options.as_detector);
+  return run_detector(run, link, port);
+}
+
+}  // namespace tca::tool
