@@ -21,8 +21,6 @@ class Answerer {
   // Called over and over, whether or not something new is in the ring; `is_last` when nothing more will come, so that
   // there is nothing to gather for. Returns how many slots have been answered since the beginning.
   virtual std::uint64_t advance(SlotRing& ring, bool is_last) = 0;
-  // What it is, for reports.
-  virtual const char* start() const = 0;
 };
 
 // Answers in the calling thread.

@@ -23,7 +23,6 @@ class HostAnswerer : public Answerer {
     ++answered_;
     return answered_;
   }
-  const char* start() const override { return "host"; }
 
  private:
   Gathering gathering_;

@@ -13,6 +13,7 @@
 #include "cli/launch/launch.hpp"
 #include "cli/options/refuse.hpp"
 #include "trigger/detector/sender.hpp"
+#include "trigger/gpu/answerers.hpp"
 #include "trigger/peers/plain_loop.hpp"
 
 namespace tca::tool {
@@ -48,20 +49,34 @@ class Station {
         link_{world.rank(), world.size()},
         socket_(options.port == 0 ? 0 : options.port + world.rank(), trigger::bytes_of_slot(run_.batch)) {}
 
-  Summary answer(trigger::Answerer& answerer) {
+  // `how` is "host" or "kernel".
+  TriggerWay answer(const std::string& name, const std::string& how) {
     trigger::SlotRing ring(world_, options_.slots, run_.batch);
-    return measured([&](trigger::DetectorProcess& detector) {
-      return run_trigger(run_, link_, options_.deadline_us, detector, socket_, ring, answerer);
-    });
+    const auto answerer = make_answerer(ring, how);
+    return {name, how, measured([&](trigger::DetectorProcess& detector) {
+              return run_trigger(run_, link_, options_.deadline_us, detector, socket_, ring, *answerer);
+            })};
   }
-  Summary answer_plainly() {
-    return measured([&](trigger::DetectorProcess& detector) {
-      return run_plain_loop(run_, link_, options_.deadline_us, detector, socket_.fd());
-    });
+  TriggerWay answer_plainly() {
+    return {"plain loop", "host", measured([&](trigger::DetectorProcess& detector) {
+              return run_plain_loop(run_, link_, options_.deadline_us, detector, socket_.fd());
+            })};
   }
   const trigger::Run& run() const { return run_; }
 
  private:
+  std::unique_ptr<trigger::Answerer> make_answerer([[maybe_unused]] trigger::SlotRing& ring,
+                                                   [[maybe_unused]] const std::string& how) {
+    const trigger::Gather gather = trigger_gather(options_);
+    const auto resolution = static_cast<float>(run_.physics.resolution);
+#ifdef OPENTCA_TRIGGER_ON_GPUS
+    if (on_gpus(options_))
+      return how == "kernel" ? resident_answerer(world_, ring, gather, resolution)
+                             : launching_answerer(world_, ring, gather, resolution);
+#endif
+    return trigger::host_answerer(gather, resolution);
+  }
+
   template <class Act>
   Summary measured(const Act& act) {
     run_.number = number_of_run(world_);
@@ -77,6 +92,16 @@ class Station {
   trigger::Link link_;
   trigger::Socket socket_;
 };
+
+// Collective. Kernels that are there all the time cannot take turns on a GPU, as those of processes would have to.
+std::string start_of(World& world, const TriggerOptions& options) {
+  if (!on_gpus(options)) return "host";
+  const bool take_turns = world.ranks_share_devices() && !options.threads;
+  if (take_turns && options.start == "kernel")
+    refuse("--start kernel: ranks that are processes share a GPU; give --threads, --start host, or a GPU to each");
+  if (options.start == "auto") return take_turns ? "host" : "kernel";
+  return options.start;
+}
 
 }  // namespace
 
@@ -115,10 +140,10 @@ TriggerReport run_as_trigger(World& world, const TriggerOptions& options) {
                        .deadline_us = options.deadline_us,
                        .holds_deadline = options.deadline_given,
                        .job = describe_job(world, options)};
-  const auto answerer =
-      trigger::host_answerer(report.gather, static_cast<float>(report.run.physics.resolution));
-  report.ways.push_back({"OpenTCA", answerer->start(), station.answer(*answerer)});
-  if (options.beside) report.ways.push_back({"plain loop", "host", station.answer_plainly()});
+  const std::string how = start_of(world, options);
+  report.ways.push_back(station.answer("OpenTCA", how));
+  if (options.beside && how == "kernel") report.ways.push_back(station.answer("launches", "host"));
+  if (options.beside && how == "host") report.ways.push_back(station.answer_plainly());
   return report;
 }
 
