@@ -41,7 +41,8 @@ struct Hits {
 };
 TCA_DEVICE Hits hits_of(const Header* header, std::uint32_t event) {
   const auto* ends = reinterpret_cast<const std::uint16_t*>(header + 1);
-  const auto* hits = reinterpret_cast<const Hit*>(reinterpret_cast<const char*>(ends) + bytes_of_ends(header->events));
+  const auto* hits =
+      reinterpret_cast<const Hit*>(reinterpret_cast<const char*>(ends) + bytes_of_ends(header->events));
   const std::uint32_t begin = event == 0 ? 0 : ends[event - 1];
   return {hits + begin, ends[event] - begin};
 }

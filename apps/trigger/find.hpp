@@ -20,7 +20,7 @@ namespace tca::trigger {
 
 inline constexpr std::uint32_t cells = 64;        // of the histogram of centres, along x and along y
 inline constexpr std::uint32_t triplets = 512;    // circles for each ring that is looked for
-inline constexpr std::uint32_t examined = 32;   // of the circles whose centres met
+inline constexpr std::uint32_t examined = 32;     // of the circles whose centres met
 inline constexpr std::uint32_t fewest_hits = 10;  // of which a ring is made
 inline constexpr float largest_chi2 = 3.2F;       // a degree of freedom
 // As many as there may be rings, and some in vain: with other triplets there may be a ring after all.
@@ -143,7 +143,8 @@ TCA_DEVICE std::uint32_t collect(const Lanes& lanes, std::uint32_t peak, Scratch
 TCA_DEVICE float score(const Ring& circle, float reach, std::uint32_t count, const Scratch& scratch) {
   float sum = 0;
   for (std::uint32_t at = 0; at < count; ++at) {
-    const float off = (distance(circle, scratch.x[at], scratch.y[at]) - circle.r) / reach, rest = 1 - off * off;
+    const float off = (distance(circle, scratch.x[at], scratch.y[at]) - circle.r) / reach,
+                rest = 1 - off * off;
     sum += rest > 0 ? rest : 0;
   }
   return sum;
@@ -158,7 +159,8 @@ TCA_DEVICE Ring best_circle(const Lanes& lanes, float resolution, std::uint32_t 
   std::uint32_t best = 0;  // the score in 256ths, and below it the number of the circle
   for (std::uint32_t at = lanes.lane(); at < number; at += Lanes::count) {
     const Ring& circle = scratch.circles[scratch.met[at]];
-    const auto points = static_cast<std::uint32_t>(256 * score(circle, reach_of(circle, resolution), count, scratch));
+    const auto points =
+        static_cast<std::uint32_t>(256 * score(circle, reach_of(circle, resolution), count, scratch));
     const std::uint32_t here = points << 16 | scratch.met[at];
     best = here > best ? here : best;
   }
@@ -209,9 +211,11 @@ TCA_DEVICE_APART void find_rings(const Lanes& lanes, const Hit* hits, std::uint3
   }
   lanes.sync();
   std::uint32_t found = 0, on_rings = 0;
-  for (std::uint32_t attempt = 0; attempt < attempts && found < most_rings && count >= fewest_hits; ++attempt) {
+  for (std::uint32_t attempt = 0; attempt < attempts && found < most_rings && count >= fewest_hits;
+       ++attempt) {
     vote(lanes, attempt, count, scratch);
-    const Fit fit = settled(lanes, best_circle(lanes, resolution, count, scratch), resolution, count, scratch);
+    const Fit fit =
+        settled(lanes, best_circle(lanes, resolution, count, scratch), resolution, count, scratch);
     if (fit.hits == 0) continue;
     if (lanes.lane() == 0) answer.found[found] = {fit.ring, chi2_of(fit, resolution)};
     const std::uint32_t left = keep_others(lanes, fit.ring, reach_of(fit.ring, resolution), count, scratch);
@@ -227,8 +231,8 @@ TCA_DEVICE_APART void find_rings(const Lanes& lanes, const Hit* hits, std::uint3
 
 // Answers an event of a slot.
 template <class Lanes>
-TCA_DEVICE void answer_event(const Lanes& lanes, const RingView& ring, std::uint64_t slot, std::uint32_t event,
-                             float resolution, Scratch& scratch) {
+TCA_DEVICE void answer_event(const Lanes& lanes, const RingView& ring, std::uint64_t slot,
+                             std::uint32_t event, float resolution, Scratch& scratch) {
   const Header* const header = ring.header(slot);
   Answer& answer = ring.answers_of(slot)[event];
   const Hits hits = hits_of(header, event);

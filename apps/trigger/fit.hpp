@@ -35,7 +35,8 @@ TCA_DEVICE Ring circle_of(const Moments& m) {
   const float z = m.xx + m.yy, covariance = m.xx * m.yy - m.xy * m.xy, variance = m.zz - z * z;
   const float a2 = 4 * covariance - 3 * z * z - m.zz;
   const float a1 = variance * z + 4 * covariance * z - m.xz * m.xz - m.yz * m.yz;
-  const float a0 = m.xz * (m.xz * m.yy - m.yz * m.xy) + m.yz * (m.yz * m.xx - m.xz * m.xy) - variance * covariance;
+  const float a0 =
+      m.xz * (m.xz * m.yy - m.yz * m.xy) + m.yz * (m.yz * m.xx - m.xz * m.xy) - variance * covariance;
   float root = 0;
   constexpr int steps = 3;  // each doubles the digits
   for (int step = 0; step < steps; ++step) {
@@ -76,10 +77,12 @@ TCA_DEVICE Fit fitted(const Lanes& lanes, const Ring& near, float reach, const f
     sums.xx += u * u, sums.yy += v * v, sums.xy += u * v;
     sums.xz += u * w, sums.yz += v * w, sums.zz += w * w;
   });
-  const Ring circle = circle_of({lanes.sum(sums.xx) / hits, lanes.sum(sums.yy) / hits, lanes.sum(sums.xy) / hits,
-                                 lanes.sum(sums.xz) / hits, lanes.sum(sums.yz) / hits, lanes.sum(sums.zz) / hits});
+  const Ring circle =
+      circle_of({lanes.sum(sums.xx) / hits, lanes.sum(sums.yy) / hits, lanes.sum(sums.xy) / hits,
+                 lanes.sum(sums.xz) / hits, lanes.sum(sums.yz) / hits, lanes.sum(sums.zz) / hits});
   return {{mean_x + near.r * circle.x, mean_y + near.r * circle.y, near.r * circle.r},
-          static_cast<std::uint32_t>(hits), lanes.sum(squares)};
+          static_cast<std::uint32_t>(hits),
+          lanes.sum(squares)};
 }
 
 }  // namespace tca::trigger

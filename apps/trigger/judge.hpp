@@ -27,7 +27,7 @@ struct Pulls {
 // Counts only, so that those of several ranks can be added.
 struct Verdict {
   struct Events {
-    std::uint64_t all = 0, right = 0;            // events, and those with as many rings as there are, each where it is
+    std::uint64_t all = 0, right = 0;  // events, and those with as many rings as there are, each where it is
     std::uint64_t true_rings = 0, found_rings = 0, false_rings = 0;
   };
   std::array<Events, most_rings + 1> by_rings{};

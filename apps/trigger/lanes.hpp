@@ -42,11 +42,14 @@ struct Warp {
     return value;
   }
   __device__ std::uint32_t most(std::uint32_t value) const {
-    for (std::uint32_t step = count / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(all, value, step));
+    for (std::uint32_t step = count / 2; step > 0; step /= 2)
+      value = max(value, __shfl_xor_sync(all, value, step));
     return value;
   }
   __device__ std::uint32_t ballot(bool value) const { return __ballot_sync(all, value); }
-  __device__ std::uint32_t before(std::uint32_t who) const { return number_of_bits(who & ((1U << lane()) - 1)); }
+  __device__ std::uint32_t before(std::uint32_t who) const {
+    return number_of_bits(who & ((1U << lane()) - 1));
+  }
   // There are no atomics of 16 bits on every GPU, so it adds to the word that has the number. None overflows.
   __device__ void increase(std::uint16_t* numbers, std::uint32_t at) const {
     atomicAdd(reinterpret_cast<unsigned*>(numbers) + at / 2, 1U << (at % 2 * 16));

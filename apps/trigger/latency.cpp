@@ -47,7 +47,8 @@ std::uint64_t Histogram::at_percentile(double percent) const {
 }
 
 std::string Histogram::percentiles() const {
-  std::string text = fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+  std::string text =
+      fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
   const std::uint64_t all = total();
   constexpr double steps = 5;  // for each halving of what is left
   double level = 0, sum_of_values = 0, sum_of_squares = 0;
@@ -68,10 +69,12 @@ std::string Histogram::percentiles() const {
   text += fmt::format("{:12.3f} {:2.12f} {:10}\n", static_cast<double>(longest()) / 1000, 1.0, all);
   const double mean = all == 0 ? 0 : sum_of_values / static_cast<double>(all);
   const double variance = all == 0 ? 0 : sum_of_squares / static_cast<double>(all) - mean * mean;
-  return text + fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n#[Max     = {:12.3f}, Total count    = {:12}]\n"
-                            "#[Buckets = {:12}, SubBuckets     = {:12}]\n",
-                            mean / 1000, std::sqrt(std::max(0.0, variance)) / 1000,
-                            static_cast<double>(longest()) / 1000, all, longest_bits - half_bits, 2 * half);
+  return text + fmt::format(
+                    "#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n#[Max     = {:12.3f}, Total count    "
+                    "= {:12}]\n"
+                    "#[Buckets = {:12}, SubBuckets     = {:12}]\n",
+                    mean / 1000, std::sqrt(std::max(0.0, variance)) / 1000,
+                    static_cast<double>(longest()) / 1000, all, longest_bits - half_bits, 2 * half);
 }
 
 }  // namespace tca::trigger

@@ -52,7 +52,8 @@ struct Link {
     return index * static_cast<std::uint64_t>(links) + static_cast<std::uint64_t>(number);
   }
   bool carries(const Run& run, std::uint64_t seq) const {
-    return seq < run.datagrams() && seq % static_cast<std::uint64_t>(links) == static_cast<std::uint64_t>(number);
+    return seq < run.datagrams() &&
+           seq % static_cast<std::uint64_t>(links) == static_cast<std::uint64_t>(number);
   }
   std::uint64_t index(std::uint64_t seq) const { return seq / static_cast<std::uint64_t>(links); }
   // Datagrams of this link until they repeat.

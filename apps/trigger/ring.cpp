@@ -5,7 +5,8 @@
 namespace tca::trigger {
 
 SlotRing::SlotRing(World& world, int slots, std::uint32_t batch)
-    : slots_(world.host_window<std::byte>(slots * static_cast<std::int64_t>(bytes_of_slot(batch)), "datagrams")),
+    : slots_(
+          world.host_window<std::byte>(slots * static_cast<std::int64_t>(bytes_of_slot(batch)), "datagrams")),
       answers_(world.host_window<Answer>(std::int64_t{slots} * batch, "answers")),
       signals_(world.host_window<Signals>(1, "signals")),
       view_{.slots = slots_.data(),

@@ -31,7 +31,8 @@ Socket::Socket(int port, std::size_t slot_bytes) : slot_bytes_(slot_bytes), else
     const int error = errno;
     close(fd_);
     errno = error;
-    fail(fmt::format("UDP port {} of 127.0.0.1 (--port gives another first one, and 0 any that are free)", port));
+    fail(fmt::format("UDP port {} of 127.0.0.1 (--port gives another first one, and 0 any that are free)",
+                     port));
   }
   socklen_t size = sizeof address;
   getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);

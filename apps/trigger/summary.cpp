@@ -51,7 +51,8 @@ void add(const Counts& counts, Summary& sum) {
   sum.foreign += counts.foreign;
   sum.bytes += counts.bytes;
   sum.seconds = std::max(sum.seconds, counts.seconds);
-  sum.buffer_bytes = sum.buffer_bytes == 0 ? counts.buffer_bytes : std::min(sum.buffer_bytes, counts.buffer_bytes);
+  sum.buffer_bytes =
+      sum.buffer_bytes == 0 ? counts.buffer_bytes : std::min(sum.buffer_bytes, counts.buffer_bytes);
   sum.verdict.add(counts.verdict);
 }
 
@@ -87,7 +88,8 @@ std::string in_words(const std::vector<std::uint64_t>& numbers, std::size_t most
     std::size_t end = at + 1;
     while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
     text += ranges++ == 0 ? "" : ", ";
-    text += end - at == 1 ? fmt::format("{}", numbers[at]) : fmt::format("{}-{}", numbers[at], numbers[end - 1]);
+    text +=
+        end - at == 1 ? fmt::format("{}", numbers[at]) : fmt::format("{}-{}", numbers[at], numbers[end - 1]);
     at = end;
   }
   if (at < numbers.size()) text += fmt::format(" and {} more", numbers.size() - at);

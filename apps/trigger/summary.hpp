@@ -16,7 +16,7 @@ struct Summary {
   // Events; and datagrams that came, those of them that were there twice, behind later ones, or of others.
   std::uint64_t answered = 0, again = 0, wrong = 0;
   std::uint64_t came = 0, duplicates = 0, reordered = 0, foreign = 0, bytes = 0;
-  double seconds = 0;  // of the slowest link
+  double seconds = 0;            // of the slowest link
   std::size_t buffer_bytes = 0;  // the least that a socket has
   // Sequence numbers of datagrams, ascending; see Seen.
   std::vector<std::uint64_t> dropped, lost, overrun, late, unanswered;

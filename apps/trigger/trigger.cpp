@@ -19,7 +19,8 @@ constexpr std::uint64_t patience_ns = 30 * second_ns, on_the_way_ns = second_ns 
 
 class Loop {
  public:
-  Loop(const Run& run, const Link& link, double deadline_us, Socket& socket, SlotRing& ring, Answerer& answerer)
+  Loop(const Run& run, const Link& link, double deadline_us, Socket& socket, SlotRing& ring,
+       Answerer& answerer)
       : run_(run),
         link_(link),
         deadline_ns_(static_cast<std::uint64_t>(1000 * deadline_us)),
@@ -42,12 +43,18 @@ class Loop {
   }
 
  private:
-  // Whether anything has come.
+  // Whether anything has come. What comes is taken at once, even where the ring has no room, so that it is known what was
+  // lost, and that nothing is answered that is old.
   bool receive() {
-    const unsigned count = socket_.receive(ring_);
-    for (unsigned i = 0; i < count; ++i) take_in(socket_.datagram(i), socket_.bytes(i));
+    unsigned count = 0;
+    constexpr unsigned calls = 8;  // before it is the answers' turn
+    for (unsigned call = 0; call < calls && count == call * Socket::most; ++call) {
+      const unsigned more = socket_.receive(ring_);
+      for (unsigned i = 0; i < more; ++i) take_in(socket_.datagram(i), socket_.bytes(i));
+      if (more > 0 && socket_.is_in_ring()) ring_.publish();
+      count += more;
+    }
     if (count == 0) return false;
-    if (socket_.is_in_ring()) ring_.publish();
     heard_ns_ = now_ns();
     if (first_ns_ == 0) first_ns_ = heard_ns_;
     return true;
@@ -113,8 +120,8 @@ class Loop {
 
 }  // namespace
 
-Outcome run_trigger(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector, Socket& socket,
-                    SlotRing& ring, Answerer& answerer) {
+Outcome run_trigger(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
+                    Socket& socket, SlotRing& ring, Answerer& answerer) {
   detector.start();
   return Loop(run, link, deadline_us, socket, ring, answerer).take(detector);
 }

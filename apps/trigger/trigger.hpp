@@ -29,7 +29,7 @@ struct Outcome {
 
 // Starts the detector and answers until it has sent everything, and all that came is answered. Throws Error{rank_lost}
 // where the detector dies, and Error{timed_out} where it sends nothing, or a kernel answers nothing, for too long.
-Outcome run_trigger(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector, Socket& socket,
-                    SlotRing& ring, Answerer& answerer);
+Outcome run_trigger(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
+                    Socket& socket, SlotRing& ring, Answerer& answerer);
 
 }  // namespace tca::trigger

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "ranks.hpp"
 #include "tca/world.hpp"
 #include "trigger/answerer.hpp"
 #include "trigger/datagram.hpp"
@@ -37,10 +36,11 @@ void fill(SlotRing& ring, std::uint64_t first) {
 std::vector<Answer> answers_of(SlotRing& ring, Answerer& answerer, std::uint64_t slots) {
   std::vector<Answer> all;
   while (ring.freed() < slots) {
-    for (int more = 0; more < 5 && ring.filled() < slots && ring.room() > 0; ++more) fill(ring, ring.filled() * batch);
+    for (int more = 0; more < 5 && ring.filled() < slots && ring.room() > 0; ++more)
+      fill(ring, ring.filled() * batch);
     ring.publish();
-    for (const std::uint64_t answered = answerer.advance(ring, ring.filled() == slots); ring.freed() < answered;
-         ring.free()) {
+    for (const std::uint64_t answered = answerer.advance(ring, ring.filled() == slots);
+         ring.freed() < answered; ring.free()) {
       const Answer* const here = ring.host().answers_of(ring.freed());
       all.insert(all.end(), here, here + ring.host().header(ring.freed())->events);
     }
@@ -65,22 +65,26 @@ void expect_same(const std::vector<Answer>& gpu, const std::vector<Answer>& host
 class TriggerOnGpu : public ::testing::TestWithParam<Gather> {};
 
 TEST_P(TriggerOnGpu, AnswersAsTheHostDoes) {
-  World::run_threads(2, [&](World& world) {
-    constexpr std::uint64_t slots = 200;
-    SlotRing for_host(world, 64, batch), for_launches(world, 64, batch), for_kernel(world, 64, batch);
+  World::run_threads(2,
+                     [&](World& world) {
+                       constexpr std::uint64_t slots = 200;
+                       SlotRing for_host(world, 64, batch), for_launches(world, 64, batch),
+                           for_kernel(world, 64, batch);
 
-    const auto expected = answers_of(for_host, *host_answerer({}, resolution), slots);
+                       const auto expected = answers_of(for_host, *host_answerer({}, resolution), slots);
 
-    const auto launching = launching_answerer(world, for_launches, GetParam(), resolution);
-    const auto launched = answers_of(for_launches, *launching, slots);
-    const auto resident = resident_answerer(world, for_kernel, GetParam(), resolution);
-    expect_same(answers_of(for_kernel, *resident, slots), expected);
-    expect_same(launched, expected);
-  }, {.fabric = "cuda"});
+                       const auto launching = launching_answerer(world, for_launches, GetParam(), resolution);
+                       const auto launched = answers_of(for_launches, *launching, slots);
+                       const auto resident = resident_answerer(world, for_kernel, GetParam(), resolution);
+                       expect_same(answers_of(for_kernel, *resident, slots), expected);
+                       expect_same(launched, expected);
+                     },
+                     {.fabric = "cuda"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Gathers, TriggerOnGpu,
-                         ::testing::Values(Gather{}, Gather{.events = 64, .us = 20}, Gather{.events = 1U << 30, .us = 200}));
+                         ::testing::Values(Gather{}, Gather{.events = 64, .us = 20},
+                                           Gather{.events = 1U << 30, .us = 200}));
 
 }  // namespace
 }  // namespace tca::trigger

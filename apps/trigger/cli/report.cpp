@@ -37,14 +37,16 @@ std::string plural(std::uint64_t number, const std::string& what) {
 // What to do about datagrams that the operating system has dropped.
 std::string advice(const Summary& summary) {
   if (summary.buffer_bytes >= trigger::wanted_buffer) return "lower --rate, or give more --ranks";
-  return fmt::format("the system lets a socket keep {} KiB; `sysctl -w net.core.rmem_max={}` lets it keep more, or lower --rate",
-                     summary.buffer_bytes / 1024, trigger::wanted_buffer);
+  return fmt::format(
+      "the system lets a socket keep {} KiB; `sysctl -w net.core.rmem_max={}` lets it keep more, or lower "
+      "--rate",
+      summary.buffer_bytes / 1024, trigger::wanted_buffer);
 }
 
 std::string fault_of_datagrams(const Summary& summary) {
   if (!summary.lost.empty())
-    return fmt::format("{} lost that nobody dropped on purpose: {}; {}", plural(summary.lost.size(), "datagram"),
-                       in_words(summary.lost), advice(summary));
+    return fmt::format("{} lost that nobody dropped on purpose: {}; {}",
+                       plural(summary.lost.size(), "datagram"), in_words(summary.lost), advice(summary));
   if (!summary.overrun.empty())
     return fmt::format("the ring was full when {} came: {}; give more --slots, or lower --rate",
                        plural(summary.overrun.size(), "datagram"), in_words(summary.overrun));
@@ -63,8 +65,8 @@ std::string fault_of_rings(const Verdict& verdict) {
     const Verdict::Events& events = verdict.by_rings[rings];
     const double all = static_cast<double>(events.all), least = trigger::least_efficiency;
     if (static_cast<double>(events.right) + 5 * std::sqrt(all * least * (1 - least)) < least * all)
-      return fmt::format("of events with {} only {:.2f} % are right, less than {:.0f} %", plural(rings, "ring"),
-                         share(events.right, events.all), 100 * least);
+      return fmt::format("of events with {} only {:.2f} % are right, less than {:.0f} %",
+                         plural(rings, "ring"), share(events.right, events.all), 100 * least);
   }
   for (const auto& [name, pulls] : {std::pair{"x", verdict.x}, {"y", verdict.y}, {"radius", verdict.r}})
     if (!pulls.are_good())
@@ -90,12 +92,13 @@ namespace {
 
 void print_datagrams(const TriggerReport& report) {
   const Summary& own = report.ways.front().summary;
-  fmt::print("answered  {}, each once, of {} in {:.2f} s ({:.3g} events/s, {:.1f} MB/s)\n", plural(own.answered, "event"),
-             plural(own.came, "datagram"), own.seconds,
+  fmt::print("answered  {}, each once, of {} in {:.2f} s ({:.3g} events/s, {:.1f} MB/s)\n",
+             plural(own.answered, "event"), plural(own.came, "datagram"), own.seconds,
              own.seconds > 0 ? static_cast<double>(own.answered) / own.seconds : 0,
              own.seconds > 0 ? static_cast<double>(own.bytes) / own.seconds / 1e6 : 0);
   const auto line = [](const char* what, const std::vector<std::uint64_t>& numbers) {
-    fmt::print("{:<10}{}{}\n", what, plural(numbers.size(), "datagram"), numbers.empty() ? "" : ": " + in_words(numbers));
+    fmt::print("{:<10}{}{}\n", what, plural(numbers.size(), "datagram"),
+               numbers.empty() ? "" : ": " + in_words(numbers));
   };
   line("dropped", own.dropped);
   line("lost", own.lost);
@@ -106,7 +109,8 @@ void print_datagrams(const TriggerReport& report) {
 }
 
 void print_rings(const Verdict& verdict) {
-  fmt::print("\n{:<10}{:>12}{:>12}{:>16}{:>16}\n", "rings", "events", "right %", "rings found %", "false rings");
+  fmt::print("\n{:<10}{:>12}{:>12}{:>16}{:>16}\n", "rings", "events", "right %", "rings found %",
+             "false rings");
   for (std::size_t rings = 0; rings < verdict.by_rings.size(); ++rings) {
     const Verdict::Events& events = verdict.by_rings[rings];
     if (events.all == 0) continue;
@@ -120,17 +124,20 @@ void print_rings(const Verdict& verdict) {
 }
 
 void print_latencies(const TriggerReport& report) {
-  fmt::print("\n{:<12}{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}\n", "latency us", "start", "p50", "p99", "p99.9", "most",
-             "late", "lost");
+  fmt::print("\n{:<12}{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}\n", "latency us", "start", "p50", "p99",
+             "p99.9", "most", "late", "lost");
   for (const TriggerWay& way : report.ways) {
     const trigger::Histogram& latency = way.summary.latency;
     fmt::print("{:<12}{:<8}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>12}{:>10}\n", way.name, way.start,
                us(latency.at_percentile(50)), us(latency.at_percentile(99)), us(latency.at_percentile(99.9)),
-               us(latency.longest()), way.summary.late.size(), way.summary.lost.size() + way.summary.overrun.size());
+               us(latency.longest()), way.summary.late.size(),
+               way.summary.lost.size() + way.summary.overrun.size());
   }
-  fmt::print("From a datagram's sending to the answer to its events, which counts once for each; late: datagrams, after "
-             "{:g} us.\n",
-             report.deadline_us);
+  fmt::print(
+      "From a datagram's sending to the answer to its events, which counts once for each; late: datagrams, "
+      "after "
+      "{:g} us.\n",
+      report.deadline_us);
 }
 
 std::string gathered(const trigger::Gather& gather) {
@@ -155,8 +162,9 @@ void print(const TriggerReport& report) {
              report.ways.front().summary.buffer_bytes / 1024, report.slots, gathered(report.gather));
   print_datagrams(report);
   const std::string fault = report.fault();
-  fmt::print("answer    {}\n", fault.empty() ? "right: every event that came is answered once, and its rings are found"
-                                             : "WRONG: " + fault);
+  fmt::print("answer    {}\n", fault.empty()
+                                   ? "right: every event that came is answered once, and its rings are found"
+                                   : "WRONG: " + fault);
   print_rings(report.ways.front().summary.verdict);
   print_latencies(report);
   print_crowding(report.job);
@@ -167,14 +175,16 @@ namespace {
 // Latencies as many samples as there are per mille, so that the record's median and p99 are those of the histogram.
 std::vector<double> samples_of(const trigger::Histogram& latency) {
   std::vector<double> samples;
-  for (int per_mille = 1; per_mille < 1000; ++per_mille) samples.push_back(us(latency.at_percentile(0.1 * per_mille)));
+  for (int per_mille = 1; per_mille < 1000; ++per_mille)
+    samples.push_back(us(latency.at_percentile(0.1 * per_mille)));
   return samples;
 }
 
 // Pairs of a latency in microseconds and the share of events with no more, for drawings.
 nlohmann::ordered_json curve_of(const trigger::Histogram& latency) {
   auto curve = nlohmann::ordered_json::array();
-  for (double rest = 1; rest > 0.5 / static_cast<double>(std::max<std::uint64_t>(1, latency.total())); rest *= 0.84089641525371454)
+  for (double rest = 1; rest > 0.5 / static_cast<double>(std::max<std::uint64_t>(1, latency.total()));
+       rest *= 0.84089641525371454)
     curve.push_back({rounded(us(latency.at_percentile(100 * (1 - rest)))), rest});
   return curve;
 }
@@ -224,11 +234,13 @@ Record record_of(const TriggerReport& report, const TriggerWay& way) {
                   {"foreign", summary.foreign},
                   {"buffer_bytes", summary.buffer_bytes}};
   constexpr std::size_t most = 1000;  // numbers of a list; how many there are is said as well
-  for (const auto& [name, numbers] : {std::pair{"dropped", &summary.dropped}, {"lost", &summary.lost},
-                                      {"overrun", &summary.overrun}, {"late", &summary.late}}) {
+  for (const auto& [name, numbers] : {std::pair{"dropped", &summary.dropped},
+                                      {"lost", &summary.lost},
+                                      {"overrun", &summary.overrun},
+                                      {"late", &summary.late}}) {
     record.extra[name] = numbers->size();
-    record.extra[fmt::format("{}_sequences", name)] =
-        std::vector(numbers->begin(), numbers->begin() + static_cast<std::ptrdiff_t>(std::min(most, numbers->size())));
+    record.extra[fmt::format("{}_sequences", name)] = std::vector(
+        numbers->begin(), numbers->begin() + static_cast<std::ptrdiff_t>(std::min(most, numbers->size())));
   }
   add_rings(summary.verdict, record);
   record.extra["latencies"] = curve_of(summary.latency);

@@ -36,7 +36,8 @@ std::vector<std::string> detector_arguments(const std::string& told) {
 
 // Tells the datagrams of a run from those of another that was here before.
 std::uint32_t number_of_run(World& world) {
-  return static_cast<std::uint32_t>(getpid()) * 65599U + static_cast<std::uint32_t>(world.now().count() * 1e6);
+  return static_cast<std::uint32_t>(getpid()) * 65599U +
+         static_cast<std::uint32_t>(world.now().count() * 1e6);
 }
 
 // Everything that a rank has for its link.
@@ -98,7 +99,9 @@ std::string start_of(World& world, const TriggerOptions& options) {
   if (!on_gpus(options)) return "host";
   const bool take_turns = world.ranks_share_devices() && !options.threads;
   if (take_turns && options.start == "kernel")
-    refuse("--start kernel: ranks that are processes share a GPU; give --threads, --start host, or a GPU to each");
+    refuse(
+        "--start kernel: ranks that are processes share a GPU; give --threads, --start host, or a GPU to "
+        "each");
   if (options.start == "auto") return take_turns ? "host" : "kernel";
   return options.start;
 }
@@ -112,14 +115,17 @@ trigger::Run trigger_run(const TriggerOptions& options) {
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool is_read = error == std::errc() && rest == text.data() + text.size();
     if (!is_read || value < 0 || value > trigger::most_made_rings)
-      refuse("--rings {}: give a number from 0 to {}, or two such as 0-3", options.rings, trigger::most_made_rings);
+      refuse("--rings {}: give a number from 0 to {}, or two such as 0-3", options.rings,
+             trigger::most_made_rings);
     return value;
   };
   const std::string_view text = options.rings;
   const std::size_t dash = text.find('-');
   run.physics.fewest_rings = number(text.substr(0, dash));
-  run.physics.most_rings = dash == std::string_view::npos ? run.physics.fewest_rings : number(text.substr(dash + 1));
-  if (run.physics.fewest_rings > run.physics.most_rings) refuse("--rings {}: the first number is the larger", text);
+  run.physics.most_rings =
+      dash == std::string_view::npos ? run.physics.fewest_rings : number(text.substr(dash + 1));
+  if (run.physics.fewest_rings > run.physics.most_rings)
+    refuse("--rings {}: the first number is the larger", text);
   return run;
 }
 
@@ -151,7 +157,8 @@ int run_as_detector(const TriggerOptions& options) {
   trigger::Run run = trigger_run(options);
   trigger::Link link;
   int port = 0;
-  if (std::sscanf(options.as_detector.c_str(), "%d/%d:%d:%u", &link.number, &link.links, &port, &run.number) != 4)
+  if (std::sscanf(options.as_detector.c_str(), "%d/%d:%d:%u", &link.number, &link.links, &port,
+                  &run.number) != 4)
     refuse("--as-detector {}: is for processes that `tca trigger` starts by itself", options.as_detector);
   return run_detector(run, link, port);
 }

@@ -22,9 +22,9 @@ struct TriggerOptions : AppJob {
   double gather_us = 0;
   double deadline_us = 1000;
   bool deadline_given = false;
-  bool beside = false;       // --compare: not with MPI, which RankJob::compare means
-  std::string histogram;     // a file
-  std::string as_detector;   // what the detector's process is told
+  bool beside = false;      // --compare: not with MPI, which RankJob::compare means
+  std::string histogram;    // a file
+  std::string as_detector;  // what the detector's process is told
 };
 
 // Throw Error{invalid_argument} for what cannot be read.

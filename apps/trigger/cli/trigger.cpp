@@ -39,10 +39,11 @@ void check_trigger_job(const TriggerOptions& options, int ranks) {
   check_replaceable(options.histogram, unfinished);
   constexpr double in_processes = 1000;  // bytes of a distinct event, in its detector and in its rank
   const double distinct = static_cast<double>(std::min(run.events, trigger::distinct_events));
-  check_memory(fmt::format("{} slots of {} events", options.slots, run.batch),
-               static_cast<double>(ranks) * options.slots * static_cast<double>(trigger::bytes_of_slot(run.batch)) +
-                   in_processes * distinct + static_cast<double>(run.events),
-               1);
+  check_memory(
+      fmt::format("{} slots of {} events", options.slots, run.batch),
+      static_cast<double>(ranks) * options.slots * static_cast<double>(trigger::bytes_of_slot(run.batch)) +
+          in_processes * distinct + static_cast<double>(run.events),
+      1);
 }
 
 int run_rank(World& world, const TriggerOptions& options) {
@@ -111,33 +112,41 @@ void add_trigger(Subcommands& tca) {
   options->ranks = 1;
   app.get_option("--ranks")->capture_default_str();
   add_detector_options(app, *options);
-  app.add_option("--start", options->start,
-                 "On GPUs, who has events looked at: the host launches a kernel for each batch (host), or a kernel is "
-                 "there all the time and watches the ring (kernel); auto is the kernel on GPUs and the host on hosts")
+  app.add_option(
+         "--start", options->start,
+         "On GPUs, who has events looked at: the host launches a kernel for each batch (host), or a kernel "
+         "is "
+         "there all the time and watches the ring (kernel); auto is the kernel on GPUs and the host on hosts")
       ->check(one_of({"auto", "host", "kernel"}))
       ->capture_default_str();
   app.add_option("--slots", options->slots, "Datagrams for which a rank's ring has room")
       ->check(between(trigger::fewest_slots, trigger::most_slots))
       ->capture_default_str();
-  app.add_option("--port", options->port, "UDP port of rank 0 on 127.0.0.1, of the next rank the next; 0 takes free ones")
+  app.add_option("--port", options->port,
+                 "UDP port of rank 0 on 127.0.0.1, of the next rank the next; 0 takes free ones")
       ->check(between(0, 65535))
       ->capture_default_str();
-  app.add_option("--gather", options->gather,
-                 "Begin when as many events wait, or, for as long as --gather-time says, fewer; 1 when not given")
+  app.add_option(
+         "--gather", options->gather,
+         "Begin when as many events wait, or, for as long as --gather-time says, fewer; 1 when not given")
       ->check(between(std::uint32_t{1}, std::uint32_t{1'000'000}));
-  app.add_option("--gather-time", options->gather_us,
-                 "Begin when the first event has waited so many microseconds; 50 when --gather alone is given")
+  app.add_option(
+         "--gather-time", options->gather_us,
+         "Begin when the first event has waited so many microseconds; 50 when --gather alone is given")
       ->check(between(0.1, 1e6));
-  app.add_option("--deadline", options->deadline_us,
-                 "Microseconds from an event's sending to its answer; where it is given, a miss fails the run")
+  app.add_option(
+         "--deadline", options->deadline_us,
+         "Microseconds from an event's sending to its answer; where it is given, a miss fails the run")
       ->check(above_zero())
       ->each([options](const std::string&) { options->deadline_given = true; })
       ->capture_default_str();
   app.add_flag("--compare", options->beside,
                "Answer the same by a plain loop of recv() too, on GPUs with a kernel launch for each batch");
-  app.add_option("--histogram", options->histogram, "Write the latencies' percentiles, as HdrHistogram prints them, to this file")
+  app.add_option("--histogram", options->histogram,
+                 "Write the latencies' percentiles, as HdrHistogram prints them, to this file")
       ->type_name("FILE");
-  app.add_option("--plot", options->plot, "Draw the latencies into this file, .svg, .png or .pdf")->type_name("FILE");
+  app.add_option("--plot", options->plot, "Draw the latencies into this file, .svg, .png or .pdf")
+      ->type_name("FILE");
   add_json_option(app, *options);
 }
 

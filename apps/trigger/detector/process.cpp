@@ -66,7 +66,8 @@ void DetectorProcess::wait_until_ready() {
   while (got < 0 && errno == EINTR);
   if (got == 1 && word == ready) return;
   reap(0);
-  throw Error(Errc::rank_lost, fmt::format("the detector (process {}) {} before it was ready", pid_, end_in_words()));
+  throw Error(Errc::rank_lost,
+              fmt::format("the detector (process {}) {} before it was ready", pid_, end_in_words()));
 }
 
 // One that has died is found by has_ended().
@@ -76,8 +77,8 @@ bool DetectorProcess::has_ended() {
   if (!status_) reap(WNOHANG);
   if (!status_) return false;
   if (*status_ == 0) return true;
-  throw Error(Errc::rank_lost,
-              fmt::format("the detector (process {}) {} before it had sent everything", pid_, end_in_words()));
+  throw Error(Errc::rank_lost, fmt::format("the detector (process {}) {} before it had sent everything", pid_,
+                                           end_in_words()));
 }
 
 }  // namespace tca::trigger

@@ -16,7 +16,10 @@ constexpr int most_blocks = 64;
 class OnGpu : public Answerer {
  protected:
   OnGpu(World& world, SlotRing& ring)
-      : ring_(ring), view_(ring.device()), blocks_(room_for_blocks(std::max(1, most_blocks / world.ranks_on_device()))), board_(1) {}
+      : ring_(ring),
+        view_(ring.device()),
+        blocks_(room_for_blocks(std::max(1, most_blocks / world.ranks_on_device()))),
+        board_(1) {}
 
   // As the GPU has told so far.
   std::uint64_t told() {
@@ -82,11 +85,13 @@ class Launching : public OnGpu {
 
 }  // namespace
 
-std::unique_ptr<Answerer> resident_answerer(World& world, SlotRing& ring, const Gather& gather, float resolution) {
+std::unique_ptr<Answerer> resident_answerer(World& world, SlotRing& ring, const Gather& gather,
+                                            float resolution) {
   return std::make_unique<Resident>(world, ring, gather, resolution);
 }
 
-std::unique_ptr<Answerer> launching_answerer(World& world, SlotRing& ring, const Gather& gather, float resolution) {
+std::unique_ptr<Answerer> launching_answerer(World& world, SlotRing& ring, const Gather& gather,
+                                             float resolution) {
   return std::make_unique<Launching>(world, ring, gather, resolution);
 }
 

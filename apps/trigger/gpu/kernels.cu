@@ -21,8 +21,7 @@ __device__ void answer_slots(const RingView& ring, std::uint64_t first, Word slo
   for (Word at = blockIdx.x * warps_of_block + warp; at < slots * ring.batch; at += warps) {
     const std::uint64_t slot = first + at / ring.batch;
     const Word event = at % ring.batch;
-    if (event < ring.header(slot)->events)
-      answer_event(Warp{}, ring, slot, event, resolution, scratch[warp]);
+    if (event < ring.header(slot)->events) answer_event(Warp{}, ring, slot, event, resolution, scratch[warp]);
   }
 }
 
@@ -34,8 +33,8 @@ __device__ void say_answered(const RingView& ring, Word end, Board* board) {
   device::store_release(&board->ended, end);
 }
 
-__global__ void __launch_bounds__(threads)
-    answer(const __grid_constant__ RingView ring, std::uint64_t first, Word slots, float resolution, Board* board) {
+__global__ void __launch_bounds__(threads) answer(const __grid_constant__ RingView ring, std::uint64_t first,
+                                                  Word slots, float resolution, Board* board) {
   extern __shared__ Scratch scratch[];
   answer_slots(ring, first, slots, resolution, scratch);
   __syncthreads();
@@ -66,13 +65,16 @@ __device__ Watched look_at_ring(const RingView& ring, Word answered, Word& event
 }
 
 // The same for all blocks. The slots of before have been answered by all, or blocks would share out different ones.
-__device__ Watched look(const RingView& ring, Word answered, Word& events, const Gather& gather, Board* board) {
+__device__ Watched look(const RingView& ring, Word answered, Word& events, const Gather& gather,
+                        Board* board) {
   if (blockIdx.x == 0) {
     while (device::load_acquire(&board->ended) != answered) {
     }
     const Watched seen = look_at_ring(ring, answered, events, gather);
-    if (seen.stop != 0) device::store_release(&board->stop, 1);
-    else device::store_release(&board->end, seen.end);
+    if (seen.stop != 0)
+      device::store_release(&board->stop, 1);
+    else
+      device::store_release(&board->end, seen.end);
     return seen;
   }
   while (true) {
@@ -82,7 +84,8 @@ __device__ Watched look(const RingView& ring, Word answered, Word& events, const
 }
 
 __global__ void __launch_bounds__(threads)
-    watch(const __grid_constant__ RingView ring, const __grid_constant__ Gather gather, float resolution, Board* board) {
+    watch(const __grid_constant__ RingView ring, const __grid_constant__ Gather gather, float resolution,
+          Board* board) {
   extern __shared__ Scratch scratch[];
   __shared__ Watched seen;
   std::uint64_t answered = 0;
@@ -105,10 +108,11 @@ __global__ void __launch_bounds__(threads)
 int room_for_blocks(int most) {
   int gpu = 0, processors = 0, each = 0;
   apps::cuda_ok(cudaGetDevice(&gpu), "asking for the GPU");
-  apps::cuda_ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, gpu), "asking for multiprocessors");
+  apps::cuda_ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, gpu),
+                "asking for multiprocessors");
   for (const void* kernel : {reinterpret_cast<const void*>(answer), reinterpret_cast<const void*>(watch)}) {
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)) !=
-        cudaSuccess) {
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared_bytes)) != cudaSuccess) {
       cudaGetLastError();
       each = 0;
       break;
@@ -123,11 +127,12 @@ int room_for_blocks(int most) {
   return std::clamp(processors, 1, most);
 }
 
-void launch_answers(const RingView& ring, std::uint64_t first, std::uint64_t end, float resolution, int blocks,
-                    Board* board, cudaStream_t stream) {
+void launch_answers(const RingView& ring, std::uint64_t first, std::uint64_t end, float resolution,
+                    int blocks, Board* board, cudaStream_t stream) {
   const auto slots = static_cast<Word>(end - first);
   const std::uint64_t wanted = (end - first) * ring.batch / warps_of_block + 1;
-  const auto grid = static_cast<unsigned>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(blocks)));
+  const auto grid =
+      static_cast<unsigned>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(blocks)));
   answer<<<grid, threads, shared_bytes, stream>>>(ring, first, slots, resolution, board);
   apps::cuda_ok(cudaGetLastError(), "launching the answers to a batch");
 }

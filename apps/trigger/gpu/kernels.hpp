@@ -25,8 +25,8 @@ int room_for_blocks(int most);
 inline constexpr int warps_of_block = 4;  // each answers an event at a time
 
 // Answers the slots from `first` to `end`, and then says so in the ring's signals.
-void launch_answers(const RingView& ring, std::uint64_t first, std::uint64_t end, float resolution, int blocks,
-                    Board* board, cudaStream_t stream);
+void launch_answers(const RingView& ring, std::uint64_t first, std::uint64_t end, float resolution,
+                    int blocks, Board* board, cudaStream_t stream);
 
 // Answers whatever is in the ring, until the ring's signals say stop. All of its blocks run at the same time.
 void launch_watch(const RingView& ring, const Gather& gather, float resolution, int blocks, Board* board,

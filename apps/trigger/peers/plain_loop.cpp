@@ -41,7 +41,8 @@ bool is_of(const Run& run, const Link& link, const Header& header, std::size_t b
 
 }  // namespace
 
-Outcome run_plain_loop(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector, int socket) {
+Outcome run_plain_loop(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
+                       int socket) {
   constexpr suseconds_t look_us = 50'000;  // so often it looks after the detector, while nothing comes
   const timeval look{0, look_us};
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
@@ -78,8 +79,9 @@ Outcome run_plain_loop(const Run& run, const Link& link, double deadline_us, Det
     outcome.book.enter(header, view.answers);
     outcome.seconds = static_cast<double>(now - first_ns) / 1e9;
   }
-  throw Error(Errc::timed_out, fmt::format("the detector has sent nothing for 30 s, after {} of {} datagrams of this link",
-                                           outcome.seen.came(), link.datagrams(run)));
+  throw Error(Errc::timed_out,
+              fmt::format("the detector has sent nothing for 30 s, after {} of {} datagrams of this link",
+                          outcome.seen.came(), link.datagrams(run)));
 }
 
 }  // namespace tca::trigger
