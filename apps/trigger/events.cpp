@@ -31,11 +31,11 @@ Event make_event(const Physics& physics, std::uint64_t number) {
     TrueRing& ring = event.rings.emplace_back(TrueRing{draw_ring(draws), {}});
     const int hits = draws.whole(fewest_ring_hits, most_ring_hits);
     for (int hit = 0; hit < hits; ++hit) {
-      const double angle = draws.uniform(0, turn);
-      const double at = ring.ring.r * (1 + physics.resolution * draws.normal());
+      const double angle = draws.uniform(0, turn), error = physics.resolution * ring.ring.r;
       ring.angles.push_back(static_cast<float>(angle));
-      event.hits.push_back(
-          {pixel(ring.ring.x + at * std::cos(angle)), pixel(ring.ring.y + at * std::sin(angle))});
+      const double x = ring.ring.x + ring.ring.r * std::cos(angle) + error * draws.normal();
+      const double y = ring.ring.y + ring.ring.r * std::sin(angle) + error * draws.normal();
+      event.hits.push_back({pixel(x), pixel(y)});
     }
   }
   for (int i = 0; i < physics.noise; ++i) {

@@ -12,7 +12,7 @@ namespace tca::trigger {
 struct Physics {
   int fewest_rings = 0, most_rings = 3;  // of an event, each number as often as the others
   int noise = 4;                         // hits of an event that belong to no ring
-  double resolution = 0.01;              // the error of a hit across its ring, in radii
+  double resolution = 0.01;              // the error of a hit along x and along y, in radii
   std::uint64_t seed = 1;
 };
 

@@ -81,7 +81,7 @@ void add_detector_options(CLI::App& app, TriggerOptions& options) {
   app.add_option("--noise", run.physics.noise, "Hits of an event that belong to no ring")
       ->check(between(0, trigger::most_noise))
       ->capture_default_str();
-  app.add_option("--resolution", run.physics.resolution, "Error of a hit across its ring, in radii")
+  app.add_option("--resolution", run.physics.resolution, "Error of a hit along x and along y, in radii")
       ->check(between(0.0001, 0.05))
       ->capture_default_str();
   app.add_option("--seed", run.physics.seed, "Seed of the events and of what is done to datagrams")
