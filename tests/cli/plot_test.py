@@ -89,6 +89,15 @@ class PlotTest(CommandTest):
         with open(self.path("out.svg")) as drawing:
             self.assertRegex(drawing.read(), "(?s)OUT sim/tca, FLAG sim/tca.*OUT sim/mpi, FLAG sim/mpi.*as the library chooses")
 
+    def test_draws_latencies_of_a_trigger(self):
+        curve = [[10 * (1 + n), 2.0**-n] for n in range(10)]
+        run = {"bench": "trigger", "layout": "batches of 8", "rate": 1e6, "deadline_us": 1000, "latencies": curve}
+        own, peer = result(**run, start="kernel"), result(**run, start="host", peer="launches")
+        done = self.plot(self.write(own, peer), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(self.path("out.svg")) as drawing:
+            self.assertRegex(drawing.read(), "(?s)99.9 %.*OpenTCA, by kernel.*launches")
+
     def test_a_commit_has_no_bandwidth(self):
         commits = [result(bench="commit", layout="mixed", n=n, bytes=64 * n) for n in (64, 128)]
         for lines, panels in ((commits, 1), ([*commits, result()], 3)):

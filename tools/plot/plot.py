@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
-and layout; solves of QCD against the number of ranks; the channels of an application's messages; the scorecard of the
-model; a tuning; or a pion. `tca plot` calls this."""
+and layout; solves of QCD against the number of ranks; the channels of an application's messages; the latencies of a
+trigger; the scorecard of the model; a tuning; or a pion. `tca plot` calls this."""
 
 import sys
 
@@ -30,6 +30,7 @@ import matplotlib  # noqa: E402
 matplotlib.use("Agg")
 import channels  # noqa: E402  (after the choice of Agg)
 import jsonl  # noqa: E402
+import latency  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import pion  # noqa: E402
 import scaling  # noqa: E402
@@ -340,6 +341,8 @@ def main():
             pion.draw(arguments.files, arguments.output, arguments.title)
         elif all(scaling.recognises(file) for file in arguments.files):
             scaling.draw(arguments.files, arguments.output, arguments.title)
+        elif all(latency.recognises(file) for file in arguments.files):
+            latency.draw(arguments.files, arguments.output, arguments.title)
         elif all(channels.recognises(file) for file in arguments.files):
             channels.draw(arguments.files, arguments.output, arguments.title)
         elif all(tune.recognises(file) for file in arguments.files):
