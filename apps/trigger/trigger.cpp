@@ -19,15 +19,15 @@ constexpr std::uint64_t patience_ns = 30 * second_ns, on_the_way_ns = second_ns 
 
 class Loop {
  public:
-  Loop(const Run& run, const Link& link, double deadline_us, Socket& socket, SlotRing& ring,
-       Answerer& answerer)
-      : run_(run),
-        link_(link),
-        deadline_ns_(static_cast<std::uint64_t>(1000 * deadline_us)),
-        socket_(socket),
+  Loop(const Station& station, SlotRing& ring, Answerer& answerer)
+      : station_(station),
+        run_(station.run),
+        link_(station.link),
+        deadline_ns_(static_cast<std::uint64_t>(1000 * station.deadline_us)),
+        socket_(station.socket),
         ring_(ring),
         answerer_(answerer),
-        outcome_(run, link) {}
+        outcome_(run_, link_) {}
 
   Outcome take(DetectorProcess& detector) {
     heard_ns_ = now_ns();
@@ -95,6 +95,7 @@ class Loop {
   // While nothing happens.
   void look_at(DetectorProcess& detector) {
     std::this_thread::yield();
+    station_.others.look();
     const std::uint64_t silent = now_ns() - heard_ns_;
     // What it has sent is there at once, but the operating system may have put that off.
     if (detector.has_ended() && (outcome_.seen.is_complete() || silent > on_the_way_ns)) has_ended_ = true;
@@ -107,6 +108,7 @@ class Loop {
                             patience_ns / second_ns, outcome_.seen.came(), link_.datagrams(run_)));
   }
 
+  const Station& station_;
   const Run& run_;
   const Link& link_;
   std::uint64_t deadline_ns_;
@@ -120,10 +122,9 @@ class Loop {
 
 }  // namespace
 
-Outcome run_trigger(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
-                    Socket& socket, SlotRing& ring, Answerer& answerer) {
+Outcome run_trigger(const Station& station, DetectorProcess& detector, SlotRing& ring, Answerer& answerer) {
   detector.start();
-  return Loop(run, link, deadline_us, socket, ring, answerer).take(detector);
+  return Loop(station, ring, answerer).take(detector);
 }
 
 }  // namespace tca::trigger

@@ -8,6 +8,7 @@
 #include "trigger/book.hpp"
 #include "trigger/detector/process.hpp"
 #include "trigger/latency.hpp"
+#include "trigger/others.hpp"
 #include "trigger/ring.hpp"
 #include "trigger/seen.hpp"
 #include "trigger/socket.hpp"
@@ -27,9 +28,17 @@ struct Outcome {
   double seconds = 0;            // from the first datagram to the last answer
 };
 
-// Starts the detector and answers until it has sent everything, and all that came is answered. Throws Error{rank_lost}
-// where the detector dies, and Error{timed_out} where it sends nothing, or a kernel answers nothing, for too long.
-Outcome run_trigger(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
-                    Socket& socket, SlotRing& ring, Answerer& answerer);
+// What a rank has for its link.
+struct Station {
+  Run run;
+  Link link;
+  double deadline_us;
+  Socket& socket;
+  Others& others;
+};
+
+// Starts the detector and answers until it has sent everything, and all that came is answered. Throws Error{rank_lost} where
+// the detector dies, or another rank, and Error{timed_out} where it sends nothing, or a kernel answers nothing, for too long.
+Outcome run_trigger(const Station& station, DetectorProcess& detector, SlotRing& ring, Answerer& answerer);
 
 }  // namespace tca::trigger

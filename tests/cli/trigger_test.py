@@ -96,11 +96,11 @@ class TriggerTest(CommandTest):
         return running, wait_until(self.detectors)[0]
 
     def test_a_detector_that_dies(self):
-        running, detector = self.started()
+        running, detector = self.started("--ranks", "2", "--threads")
         os.kill(detector, signal.SIGKILL)
         out, err = running.communicate(timeout=3 * PATIENCE)
         self.assertEqual((running.returncode, out), (LOST, ""), err)
-        self.assertRegex(err, rf"^tca trigger: (rank 0: )?the detector \(process {detector}\) was ended by signal 9 before it ")
+        self.assertRegex(err, rf"^tca trigger: (rank [01]: )?the detector \(process {detector}\) was ended by signal 9 before it ")
 
     def test_ctrl_c_leaves_nothing_behind(self):
         percentiles = self.path("latency.hgrm")

@@ -40,29 +40,26 @@ std::uint32_t number_of_run(World& world) {
          static_cast<std::uint32_t>(world.now().count() * 1e6);
 }
 
-// Everything that a rank has for its link.
-class Station {
+// Runs over a rank's link, one after the other.
+class Runs {
  public:
-  Station(World& world, const TriggerOptions& options)
+  Runs(World& world, const TriggerOptions& options)
       : world_(world),
         options_(options),
         run_(trigger_run(options)),
         link_{world.rank(), world.size()},
-        socket_(options.port == 0 ? 0 : options.port + world.rank(), trigger::bytes_of_slot(run_.batch)) {}
+        socket_(options.port == 0 ? 0 : options.port + world.rank(), trigger::bytes_of_slot(run_.batch)),
+        others_(world) {}
 
   // `how` is "host" or "kernel".
   TriggerWay answer(const std::string& name, const std::string& how) {
     trigger::SlotRing ring(world_, options_.slots, run_.batch);
-    const auto answerer = make_answerer(ring, how);
-    return {name, how, measured([&](trigger::DetectorProcess& detector) {
-              return run_trigger(run_, link_, options_.deadline_us, detector, socket_, ring, *answerer);
+    return {name, how, measured([&](const trigger::Station& station, trigger::DetectorProcess& detector) {
+              const auto answerer = make_answerer(ring, how);
+              return run_trigger(station, detector, ring, *answerer);
             })};
   }
-  TriggerWay answer_plainly() {
-    return {"plain loop", "host", measured([&](trigger::DetectorProcess& detector) {
-              return run_plain_loop(run_, link_, options_.deadline_us, detector, socket_.fd());
-            })};
-  }
+  TriggerWay answer_plainly() { return {"plain loop", "host", measured(trigger::run_plain_loop)}; }
   const trigger::Run& run() const { return run_; }
 
  private:
@@ -84,7 +81,9 @@ class Station {
     trigger::DetectorProcess detector(detector_arguments(told(link_, socket_.port(), run_.number)));
     detector.wait_until_ready();
     world_.barrier();
-    return summed(world_, act(detector), socket_.buffer_bytes());
+    const Outcome outcome = act({run_, link_, options_.deadline_us, socket_, others_}, detector);
+    others_.finish();
+    return summed(world_, outcome, socket_.buffer_bytes());
   }
 
   World& world_;
@@ -92,6 +91,7 @@ class Station {
   trigger::Run run_;
   trigger::Link link_;
   trigger::Socket socket_;
+  trigger::Others others_;
 };
 
 // Collective. Kernels that are there all the time cannot take turns on a GPU, as those of processes would have to.
@@ -139,17 +139,17 @@ trigger::Gather trigger_gather(const TriggerOptions& options) {
 }
 
 TriggerReport run_as_trigger(World& world, const TriggerOptions& options) {
-  Station station(world, options);
-  TriggerReport report{.run = station.run(),
+  Runs runs(world, options);
+  TriggerReport report{.run = runs.run(),
                        .gather = trigger_gather(options),
                        .slots = options.slots,
                        .deadline_us = options.deadline_us,
                        .holds_deadline = options.deadline_given,
                        .job = describe_job(world, options)};
   const std::string how = start_of(world, options);
-  report.ways.push_back(station.answer("OpenTCA", how));
-  if (options.beside && how == "kernel") report.ways.push_back(station.answer("launches", "host"));
-  if (options.beside && how == "host") report.ways.push_back(station.answer_plainly());
+  report.ways.push_back(runs.answer("OpenTCA", how));
+  if (options.beside && how == "kernel") report.ways.push_back(runs.answer("launches", "host"));
+  if (options.beside && how == "host") report.ways.push_back(runs.answer_plainly());
   return report;
 }
 

@@ -41,8 +41,10 @@ bool is_of(const Run& run, const Link& link, const Header& header, std::size_t b
 
 }  // namespace
 
-Outcome run_plain_loop(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
-                       int socket) {
+Outcome run_plain_loop(const Station& station, DetectorProcess& detector) {
+  const Run& run = station.run;
+  const Link& link = station.link;
+  const int socket = station.socket.fd();
   constexpr suseconds_t look_us = 50'000;  // so often it looks after the detector, while nothing comes
   const timeval look{0, look_us};
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
@@ -51,12 +53,13 @@ Outcome run_plain_loop(const Run& run, const Link& link, double deadline_us, Det
   Place place(run.batch);
   const RingView view = place.view();
   const Header& header = *view.header(0);
-  const auto deadline_ns = static_cast<std::uint64_t>(1000 * deadline_us);
+  const auto deadline_ns = static_cast<std::uint64_t>(1000 * station.deadline_us);
   detector.start();
   for (std::uint64_t first_ns = 0, in_vain = 0; in_vain < 600;) {
     const ssize_t got = recv(socket, view.slots, view.slot_bytes, MSG_TRUNC);
     if (got < 0) {
       ++in_vain;
+      station.others.look();
       if (detector.has_ended() && (outcome.seen.is_complete() || in_vain > 3)) return outcome;
       continue;
     }

@@ -7,7 +7,6 @@
 namespace tca::trigger {
 
 // Blocks in recv() for each datagram, and answers its events. Throws as run_trigger does.
-Outcome run_plain_loop(const Run& run, const Link& link, double deadline_us, DetectorProcess& detector,
-                       int socket);
+Outcome run_plain_loop(const Station& station, DetectorProcess& detector);
 
 }  // namespace tca::trigger
