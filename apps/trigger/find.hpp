@@ -66,8 +66,8 @@ TCA_DEVICE Fit settled(const Lanes& lanes, Ring ring, float resolution, std::uin
 
 // `resolution` is the error of a hit in units of the ring's radius.
 template <class Lanes>
-TCA_DEVICE_APART void find_rings(const Lanes& lanes, const Hit* hits, std::uint32_t count, float resolution,
-                                 Scratch& scratch, Answer& answer) {
+TCA_DEVICE void find_rings(const Lanes& lanes, const Hit* hits, std::uint32_t count, float resolution,
+                           Scratch& scratch, Answer& answer) {
   for (std::uint32_t at = lanes.lane(); at < count; at += Lanes::count) {
     scratch.x[at] = (static_cast<float>(hits[at].x) + 0.5F) / pixels;
     scratch.y[at] = (static_cast<float>(hits[at].y) + 0.5F) / pixels;

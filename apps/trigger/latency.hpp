@@ -23,6 +23,7 @@ class Histogram {
   // The time that `percent` of all do not exceed, as the largest of its bucket; 0 of none.
   std::uint64_t at_percentile(double percent) const;
   std::uint64_t longest() const { return at_percentile(100); }
+  double us_at(double percent) const { return static_cast<double>(at_percentile(percent)) / 1000; }
 
   // The distribution of percentiles as HdrHistogram's own programs print it, in microseconds: what its plotter draws.
   std::string percentiles() const;

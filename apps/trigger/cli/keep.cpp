@@ -18,13 +18,10 @@ namespace {
 using trigger::Summary;
 using trigger::Verdict;
 
-double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
-
 // Latencies as many samples as there are per mille, so that the record's median and p99 are those of the histogram.
 std::vector<double> samples_of(const trigger::Histogram& latency) {
   std::vector<double> samples;
-  for (int per_mille = 1; per_mille < 1000; ++per_mille)
-    samples.push_back(us(latency.at_percentile(0.1 * per_mille)));
+  for (int per_mille = 1; per_mille < 1000; ++per_mille) samples.push_back(latency.us_at(0.1 * per_mille));
   return samples;
 }
 
@@ -33,7 +30,7 @@ nlohmann::ordered_json curve_of(const trigger::Histogram& latency) {
   auto curve = nlohmann::ordered_json::array();
   for (double rest = 1; rest > 0.5 / static_cast<double>(std::max<std::uint64_t>(1, latency.total()));
        rest *= 0.84089641525371454)
-    curve.push_back({rounded(us(latency.at_percentile(100 * (1 - rest)))), rest});
+    curve.push_back({rounded(latency.us_at(100 * (1 - rest))), rest});
   return curve;
 }
 
@@ -71,8 +68,8 @@ Record record_of(const TriggerReport& report, const TriggerWay& way) {
                   {"gather", report.gather.events > 1'000'000 ? 0 : report.gather.events},
                   {"gather_us", report.gather.us},
                   {"slots", report.slots},
-                  {"p999_us", rounded(us(summary.latency.at_percentile(99.9)))},
-                  {"max_us", rounded(us(summary.latency.longest()))},
+                  {"p999_us", rounded(summary.latency.us_at(99.9))},
+                  {"max_us", rounded(summary.latency.us_at(100))},
                   {"deadline_us", report.deadline_us},
                   {"seconds", rounded(summary.seconds)},
                   {"answered", summary.answered},

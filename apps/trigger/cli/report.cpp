@@ -20,8 +20,6 @@ double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 100 : 100 * static_cast<double>(part) / static_cast<double>(all);
 }
 
-double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
-
 std::string plural(std::uint64_t number, const std::string& what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
@@ -121,9 +119,8 @@ void print_latencies(const TriggerReport& report) {
   for (const TriggerWay& way : report.ways) {
     const trigger::Histogram& latency = way.summary.latency;
     fmt::print("{:<12}{:<8}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>12}{:>10}\n", way.name, way.start,
-               us(latency.at_percentile(50)), us(latency.at_percentile(99)), us(latency.at_percentile(99.9)),
-               us(latency.longest()), way.summary.late.size(),
-               way.summary.lost.size() + way.summary.overrun.size());
+               latency.us_at(50), latency.us_at(99), latency.us_at(99.9), latency.us_at(100),
+               way.summary.late.size(), way.summary.lost.size() + way.summary.overrun.size());
   }
   fmt::print(
       "From a datagram's sending to the answer to its events, which counts once for each; late: datagrams, "

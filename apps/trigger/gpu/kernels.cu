@@ -46,19 +46,22 @@ struct Watched {
 };
 
 // The first thread of the first block: looks at the host's memory until events are to be answered. A look takes a
-// microsecond.
+// microsecond, so it seldom looks whether it is to stop.
 __device__ Watched look_at_ring(const RingView& ring, Word answered, Word& events, const Gather& gather) {
+  constexpr Word looks_before_stop = 16;
   std::uint64_t since = 0;
-  while (true) {
+  for (Word looks = 1;; ++looks) {
     const std::uint64_t filled = device::load_acquire(&ring.signals->filled);
     const Word end = static_cast<Word>(filled), all = static_cast<Word>(filled >> 32);
     if (end == answered) {
-      if (device::load_acquire(&ring.signals->stop) != 0) return {answered, 1};
+      if (looks % looks_before_stop == 0 && device::load_acquire(&ring.signals->stop) != 0)
+        return {answered, 1};
       continue;
     }
     const std::uint64_t now = device::now_ns();
     if (since == 0) since = now;
-    if (all - events < gather.events && static_cast<double>(now - since) < 1000 * gather.us) continue;
+    const bool is_due = all - events >= gather.events || static_cast<double>(now - since) >= 1000 * gather.us;
+    if (!is_due) continue;
     events = all;
     return {end, 0};
   }
