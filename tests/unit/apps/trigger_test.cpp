@@ -6,11 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <barrier>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <thread>
 #include <vector>
 
 #include "tca/error.hpp"
@@ -96,6 +101,76 @@ TEST(TriggerFind, HasTheErrorsThatItsHitsAllow) {
     EXPECT_NEAR(pulls.mean(), 0, 5 / std::sqrt(4000.0));
     EXPECT_NEAR(pulls.width(), 1, 5 / std::sqrt(8000.0));
     EXPECT_TRUE(pulls.are_good());
+  }
+}
+
+// Threads that stand for the lanes of a warp.
+class Threads {
+ public:
+  static constexpr std::uint32_t count = 2;
+  struct Shared {
+    std::barrier<> barrier{count};
+    std::array<float, count> sums;
+    std::array<std::uint32_t, count> words;
+  };
+  Threads(std::uint32_t lane, Shared& shared) : lane_(lane), shared_(shared) {}
+
+  std::uint32_t lane() const { return lane_; }
+  void sync() const { shared_.barrier.arrive_and_wait(); }
+  float sum(float value) const {
+    const auto all = exchanged(shared_.sums, value);
+    return std::accumulate(all.begin(), all.end(), 0.0F);
+  }
+  std::uint32_t most(std::uint32_t value) const { return std::ranges::max(exchanged(shared_.words, value)); }
+  std::uint32_t ballot(bool value) const {
+    std::uint32_t bits = 0, bit = 1;
+    for (const std::uint32_t one : exchanged(shared_.words, value ? 1U : 0U)) {
+      bits |= one * bit;
+      bit *= 2;
+    }
+    return bits;
+  }
+  std::uint32_t before(std::uint32_t who) const { return number_of_bits(who & ((1U << lane_) - 1)); }
+  void increase(std::uint16_t* numbers, std::uint32_t at) const { std::atomic_ref(numbers[at]).fetch_add(1); }
+
+ private:
+  template <class Value>
+  std::array<Value, count> exchanged(std::array<Value, count>& place, Value value) const {
+    place[lane_] = value;
+    sync();
+    const std::array<Value, count> all = place;
+    sync();
+    return all;
+  }
+
+  std::uint32_t lane_;
+  Shared& shared_;
+};
+
+TEST(TriggerFind, IsTheSameWhereLanesShareTheWork) {
+  constexpr std::uint64_t events = 6;
+  std::vector<std::vector<Hit>> hits;
+  for (std::uint64_t event = 0; event < events; ++event) hits.push_back(make_event({}, event).hits);
+  std::vector<Answer> shared_out(events);
+  Scratch scratch;
+  Threads::Shared shared;
+  const auto work = [&](std::uint32_t lane) {
+    for (std::size_t event = 0; event < events; ++event)
+      find_rings(Threads(lane, shared), hits[event].data(), static_cast<std::uint32_t>(hits[event].size()),
+                 0.01F, scratch, shared_out[event]);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::uint32_t lane = 1; lane < Threads::count; ++lane) others.emplace_back(work, lane);
+    work(0);
+  }
+
+  for (std::size_t event = 0; event < events; ++event) {
+    const Answer alone = found_in(hits[event]);
+    ASSERT_EQ(shared_out[event].rings, alone.rings) << "event " << event;
+    EXPECT_EQ(shared_out[event].hits, alone.hits);
+    for (std::uint32_t ring = 0; ring < alone.rings; ++ring)
+      EXPECT_NEAR(shared_out[event].found[ring].ring.r, alone.found[ring].ring.r, 1e-5);
   }
 }
 
