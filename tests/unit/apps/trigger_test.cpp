@@ -148,10 +148,10 @@ class Threads {
 };
 
 TEST(TriggerFind, IsTheSameWhereLanesShareTheWork) {
-  constexpr std::uint64_t events = 6;
+  constexpr std::uint64_t events = 3;
   std::vector<std::vector<Hit>> hits;
   for (std::uint64_t event = 0; event < events; ++event) hits.push_back(make_event({}, event).hits);
-  std::vector<Answer> shared_out(events);
+  std::vector<Answer> shared_out(events);  // of 3, 2 and no rings
   Scratch scratch;
   Threads::Shared shared;
   const auto work = [&](std::uint32_t lane) {
