@@ -71,4 +71,11 @@ inline std::uint32_t events_of(const Run& run, std::uint64_t sequence) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(run.batch, run.events - sequence * run.batch));
 }
 
+// Whether so many bytes are a datagram of this run, and of this link.
+inline bool is_of(const Run& run, const Link& link, const Header& header, std::size_t bytes) {
+  return is_sound(header, bytes, run.number, run.batch) && link.carries(run, header.sequence) &&
+         header.events == events_of(run, header.sequence) &&
+         header.first_event == header.sequence * run.batch;
+}
+
 }  // namespace tca::trigger

@@ -63,8 +63,7 @@ class Loop {
   // What is not to be answered leaves its slot without events.
   void take_in(const Header& header, std::size_t bytes) {
     std::uint32_t events = 0;
-    if (!is_sound(header, bytes, run_.number, run_.batch) || !link_.carries(run_, header.sequence) ||
-        header.events != events_of(run_, header.sequence)) {
+    if (!is_of(run_, link_, header, bytes)) {
       ++outcome_.foreign;
     } else {
       outcome_.bytes += bytes;

@@ -34,11 +34,6 @@ class Place {
   std::uint32_t batch_;
 };
 
-bool is_of(const Run& run, const Link& link, const Header& header, std::size_t bytes) {
-  return is_sound(header, bytes, run.number, run.batch) && link.carries(run, header.sequence) &&
-         header.events == events_of(run, header.sequence);
-}
-
 }  // namespace
 
 Outcome run_plain_loop(const Station& station, DetectorProcess& detector) {
