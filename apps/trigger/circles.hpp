@@ -38,7 +38,8 @@ TCA_DEVICE bool may_be_ring(const Ring& ring) {
 TCA_DEVICE Ring circle_through(float ax, float ay, float bx, float by, float cx, float cy) {
   bx -= ax, by -= ay, cx -= ax, cy -= ay;
   const float b2 = bx * bx + by * by, c2 = cx * cx + cy * cy, area = 2 * (bx * cy - by * cx);
-  const float x = (cy * b2 - by * c2) / area, y = (bx * c2 - cx * b2) / area, r2 = x * x + y * y;
+  const float scale = 1 / area;
+  const float x = scale * (cy * b2 - by * c2), y = scale * (bx * c2 - cx * b2), r2 = x * x + y * y;
   const bool is_wide = std::fabs(area) > r2;
   return {ax + x, ay + y, is_wide ? std::sqrt(r2) : 0};
 }
@@ -123,10 +124,11 @@ TCA_DEVICE std::uint32_t collect(const Lanes& lanes, std::uint32_t peak, Scratch
 
 // How many hits a circle has: 1 for each one on it, less for others.
 TCA_DEVICE float score(const Ring& circle, float reach, std::uint32_t count, const Scratch& scratch) {
+  const float scale = 1 / reach;
   float sum = 0;
   for (std::uint32_t at = 0; at < count; ++at) {
-    const float off = (distance(circle, scratch.x[at], scratch.y[at]) - circle.r) / reach,
-                rest = 1 - off * off;
+    const float off = scale * (distance(circle, scratch.x[at], scratch.y[at]) - circle.r);
+    const float rest = 1 - off * off;
     sum += rest > 0 ? rest : 0;
   }
   return sum;

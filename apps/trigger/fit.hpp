@@ -71,9 +71,9 @@ TCA_DEVICE Fit fitted(const Lanes& lanes, const Ring& near, float reach, const f
   mean_x = near.x + lanes.sum(mean_x) / hits;
   mean_y = near.y + lanes.sum(mean_y) / hits;
   Moments sums{};
-  // In units of the radius, so that no moment is small.
+  const float scale = 1 / near.r;  // so that no moment is small
   for_each([&](float px, float py, float) {
-    const float u = (px - mean_x) / near.r, v = (py - mean_y) / near.r, w = u * u + v * v;
+    const float u = scale * (px - mean_x), v = scale * (py - mean_y), w = u * u + v * v;
     sums.xx += u * u, sums.yy += v * v, sums.xy += u * v;
     sums.xz += u * w, sums.yz += v * w, sums.zz += w * w;
   });
