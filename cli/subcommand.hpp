@@ -91,6 +91,7 @@ void add_bfs(Subcommands& tca);
 void add_spin(Subcommands& tca);
 void add_pic(Subcommands& tca);
 void add_fft(Subcommands& tca);
+void add_trigger(Subcommands& tca);
 void add_run(Subcommands& tca);
 void add_xacc(Subcommands& tca);
 void add_bench(Subcommands& tca);

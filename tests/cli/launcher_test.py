@@ -525,6 +525,7 @@ class CommandLine(LauncherTest):
         for arguments, reason in (
             (["fly"], "tca: there is no subcommand `fly`; there are himeno, qcd, cg, bfs, spin, pic, run"),
             (["fly"], "tca: there is no subcommand `fly`; there are himeno, qcd, cg, bfs, spin, fft, run"),
+            (["fly"], "tca: there is no subcommand `fly`; there are himeno, qcd, cg, bfs, spin, trigger, run"),
             (["--fly"], "tca: there is no option --fly here"),
             (["run"], "tca run: "),
             (["run", "-n", "2"], "tca run: PROGRAM is required"),

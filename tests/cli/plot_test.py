@@ -99,6 +99,14 @@ class PlotTest(CommandTest):
             drawn = file.read()
         for said in ("energy a site", "T = 2", "50 % change places", "exact", "8x8x8, rings, β = 2"):
             self.assertIn(said, drawn)
+    def test_draws_latencies_of_a_trigger(self):
+        curve = [[10 * (1 + n), 2.0**-n] for n in range(10)]
+        run = {"bench": "trigger", "layout": "batches of 8", "rate": 1e6, "deadline_us": 1000, "latencies": curve}
+        own, peer = result(**run, start="kernel"), result(**run, start="host", peer="launches")
+        done = self.plot(self.write(own, peer), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(self.path("out.svg")) as drawing:
+            self.assertRegex(drawing.read(), "(?s)99 %.*OpenTCA, by kernel.*launches")
 
     def test_a_commit_has_no_bandwidth(self):
         commits = [result(bench="commit", layout="mixed", n=n, bytes=64 * n) for n in (64, 128)]

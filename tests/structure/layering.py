@@ -49,6 +49,7 @@ LAYERS = [
     ["apps/shared/cli"],
     ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/pic/cli", "apps/qcd/cli", "apps/spin/cli"],
     ["apps/bfs/cli", "apps/cg/cli", "apps/fft/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli"],
+    ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli", "apps/trigger/cli"],
     ["tools"],
 ]
 

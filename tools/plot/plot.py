@@ -3,6 +3,8 @@
 and layout; solves of QCD against the number of ranks; the channels of an application's messages; the scorecard of the
 model; a tuning; a pion; or a plasma. `tca plot` calls this."""
 model; a tuning; a pion; or the energies of spins. `tca plot` calls this."""
+and layout; solves of QCD against the number of ranks; the channels of an application's messages; the latencies of a
+trigger; the scorecard of the model; a tuning; or a pion. `tca plot` calls this."""
 
 import sys
 
@@ -31,6 +33,7 @@ import matplotlib  # noqa: E402
 matplotlib.use("Agg")
 import channels  # noqa: E402  (after the choice of Agg)
 import jsonl  # noqa: E402
+import latency  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import pion  # noqa: E402
 import plasma  # noqa: E402
@@ -347,6 +350,8 @@ def main():
             spin.draw(arguments.files, arguments.output, arguments.title)
         elif all(scaling.recognises(file) for file in arguments.files):
             scaling.draw(arguments.files, arguments.output, arguments.title)
+        elif all(latency.recognises(file) for file in arguments.files):
+            latency.draw(arguments.files, arguments.output, arguments.title)
         elif all(channels.recognises(file) for file in arguments.files):
             channels.draw(arguments.files, arguments.output, arguments.title)
         elif all(tune.recognises(file) for file in arguments.files):

@@ -12,6 +12,7 @@ void add_all(Subcommands& tca) {
   add_spin(tca);
   add_pic(tca);
   add_fft(tca);
+  add_trigger(tca);
   add_run(tca);
   add_xacc(tca);
   add_bench(tca);
