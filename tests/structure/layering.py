@@ -47,9 +47,8 @@ LAYERS = [
     ["bench"],
     ["cli"],
     ["apps/shared/cli"],
-    ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/pic/cli", "apps/qcd/cli", "apps/spin/cli"],
-    ["apps/bfs/cli", "apps/cg/cli", "apps/fft/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli"],
-    ["apps/bfs/cli", "apps/cg/cli", "apps/himeno/cli", "apps/qcd/cli", "apps/spin/cli", "apps/trigger/cli"],
+    ["apps/bfs/cli", "apps/cg/cli", "apps/fft/cli", "apps/himeno/cli", "apps/pic/cli", "apps/qcd/cli", "apps/spin/cli",
+     "apps/trigger/cli"],
     ["tools"],
 ]
 

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
 and layout; solves of QCD against the number of ranks; the channels of an application's messages; the scorecard of the
-model; a tuning; a pion; or a plasma. `tca plot` calls this."""
-model; a tuning; a pion; or the energies of spins. `tca plot` calls this."""
-and layout; solves of QCD against the number of ranks; the channels of an application's messages; the latencies of a
-trigger; the scorecard of the model; a tuning; or a pion. `tca plot` calls this."""
+model; a tuning; a pion; energies of spins; a plasma; or the latencies of a trigger. `tca plot` calls this."""
 
 import sys
 
