@@ -13,6 +13,7 @@ struct Signals {
   alignas(64) std::uint64_t filled;  // modulo 2^32, and in the upper half how many events these have
   alignas(64) std::uint32_t answered;
   alignas(64) std::uint32_t stop;
+  alignas(64) std::uint32_t watched;  // 1: a kernel is there that watches the ring
 };
 
 // Where a ring is, for the host or for a kernel.

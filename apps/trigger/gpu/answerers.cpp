@@ -48,6 +48,9 @@ class Resident : public OnGpu {
  public:
   Resident(World& world, SlotRing& ring, const Gather& gather, float resolution) : OnGpu(world, ring) {
     launch_watch(view_, gather, resolution, blocks_, board_.data(), stream_.get());
+    // Setting it up takes milliseconds, which the first events would wait.
+    while (device::load_acquire(&ring.host().signals->watched) == 0)
+      is_running("starting the kernel that watches the ring");
   }
   ~Resident() override { ring_.stop(); }  // and the stream waits for the kernel
 

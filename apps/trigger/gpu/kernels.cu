@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(threads)
   __shared__ Watched seen;
   std::uint64_t answered = 0;
   Word events = 0;  // so far
+  if (blockIdx.x == 0 && threadIdx.x == 0) device::store_release(&ring.signals->watched, 1);
   while (true) {
     if (threadIdx.x == 0) seen = look(ring, static_cast<Word>(answered), events, gather, board);
     __syncthreads();
