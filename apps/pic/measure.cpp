@@ -87,6 +87,7 @@ Simulation simulate(World& world, Solver<Number>& solver, std::span<Exchange* co
   std::vector<Sample> history{solver.sample(true)};
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto which = static_cast<std::size_t>(step) % exchanges.size();
+    world.barrier();  // a rank that has taken its sample later would be waited for within the step
     times[which].add(solver.step(*exchanges[which]));
     history.push_back(solver.sample((step + 1) % check_every == 0 || step + 1 == steps));
     if (after_step) after_step();

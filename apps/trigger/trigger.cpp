@@ -122,8 +122,9 @@ class Loop {
 }  // namespace
 
 Outcome run_trigger(const Station& station, DetectorProcess& detector, SlotRing& ring, Answerer& answerer) {
+  Loop loop(station, ring, answerer);  // which takes milliseconds to make room for what it will write down
   detector.start();
-  return Loop(station, ring, answerer).take(detector);
+  return loop.take(detector);
 }
 
 }  // namespace tca::trigger
