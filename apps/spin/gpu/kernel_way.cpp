@@ -20,7 +20,7 @@ template <class Real>
 unsigned blocks_for(World& world, const GpuLattice<Real>& lattice) {
   const auto ranks = static_cast<unsigned>(world.ranks_on_device());
   unsigned blocks = 0;
-  cuda_ok(blocks_at_once<Real>(ranks, lattice.cells(), blocks), "asking how many blocks run at once");
+  cuda_ok(blocks_at_once<Real>(ranks, lattice.cells().all, blocks), "asking how many blocks run at once");
   // Every rank has as many.
   blocks = std::ranges::min(world.all_gather(blocks));
   if (blocks == 0)

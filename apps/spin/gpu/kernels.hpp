@@ -15,11 +15,9 @@ struct Found {
   std::uint64_t begin_ns, end_ns;
 };
 
-// Half a sweep, or a part: updates cells of a colour. Ghosts of the other one have been filled.
+// Half a sweep: updates the cells [begin, end) of a colour. Ghosts of the other one have been filled.
 struct HalfSweep {
-  Word colour;
-  Numbers numbers;
-  Word sweep;
+  Word colour, begin, end, sweep;
 };
 template <class Real>
 cudaError_t launch_half_sweep(Update update, const Sites<Real>& sites, const Cells& cells,
@@ -49,7 +47,7 @@ struct Run {
 // Returns in `blocks` how many blocks a rank may launch when `ranks` share the GPU, so that all of them are resident, and of
 // those no more than `cells` need.
 template <class Real>
-cudaError_t blocks_at_once(unsigned ranks, const Cells& cells, unsigned& blocks);
+cudaError_t blocks_at_once(unsigned ranks, Word cells, unsigned& blocks);
 template <class Real>
 cudaError_t launch_run(Update update, const Run<Real>& run, unsigned blocks, cudaStream_t stream);
 

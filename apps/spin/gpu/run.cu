@@ -16,27 +16,22 @@ namespace tca::spin {
 
 namespace {
 
-constexpr unsigned threads = Cells::at_once;
+constexpr unsigned threads = 512;
 
 template <class Real>
 class Sweeper {
  public:
-  __device__ explicit Sweeper(const Run<Real>& run)
-      : run_(run),
-        shell_(Numbers{0, run.cells.shell}.share(blockIdx.x, gridDim.x)),
-        core_(Numbers{run.cells.shell, run.cells.all}.share(blockIdx.x, gridDim.x)),
-        before_(run.progress.last()) {}
+  __device__ explicit Sweeper(const Run<Real>& run) : run_(run), before_(run.progress.last()) {}
 
-  // Every thread's own result. Threads go on in the rest where the block's part of the last cells ends, so that all have as
-  // many.
+  // Every thread's own result. A thread goes on in the rest where the last cells end, so that all have as many.
   template <Update update>
   __device__ bool half_sweep(Word half) const {
-    const Word shell = shell_.count(), all = shell + core_.count();
+    const Word stride = gridDim.x * threads;
     bool good = true;
-    Word n = threadIdx.x;
-    for (; n < shell; n += threads) good = update_last<update>(half, run_.cells[shell_.begin + n]) && good;
-    for (; n < all; n += threads) {
-      const Cell cell = run_.cells[core_.begin + (n - shell)];
+    Word n = blockIdx.x * threads + threadIdx.x;
+    for (; n < run_.cells.shell; n += stride) good = update_last<update>(half, run_.cells[n]) && good;
+    for (; n < run_.cells.all; n += stride) {
+      const Cell cell = run_.cells[n];
       const Word odd = run_.sites.odd(half % 2, cell);
       Around<Real> around;
       around.load(run_.sites, half % 2, cell, odd);
@@ -48,7 +43,7 @@ class Sweeper {
   // Fills the ghosts with what was sent in the last half-sweep, for whoever sweeps next.
   __device__ bool receive_last(Word halves) const {
     bool good = true;
-    for (Word n = shell_.begin + threadIdx.x; n < shell_.end; n += threads) {
+    for (Word n = blockIdx.x * threads + threadIdx.x; n < run_.cells.shell; n += gridDim.x * threads) {
       const Cell cell = run_.cells[n];
       good = receive(halves, cell, run_.sites.odd(halves % 2, cell), [](int, const Vector<Real>&) {}) && good;
     }
@@ -113,8 +108,7 @@ class Sweeper {
   }
 
   const Run<Real>& run_;
-  const Numbers shell_, core_;  // of this block
-  const Word before_;           // half-sweeps of the kernels before
+  const Word before_;  // half-sweeps of the kernels before
 };
 
 // Every block has the sums of all ranks then, and the first keeps them.
@@ -155,7 +149,7 @@ cudaError_t most_blocks(int& blocks) {
 }  // namespace
 
 template <class Real>
-cudaError_t blocks_at_once(unsigned ranks, const Cells& cells, unsigned& blocks) {
+cudaError_t blocks_at_once(unsigned ranks, Word cells, unsigned& blocks) {
   int device = 0, multiprocessors = 0, drawing = 0, reflecting = 0;
   cudaError_t result = cudaGetDevice(&device);
   if (result == cudaSuccess)
@@ -163,14 +157,7 @@ cudaError_t blocks_at_once(unsigned ranks, const Cells& cells, unsigned& blocks)
   if (result == cudaSuccess) result = most_blocks<Update::heat_bath, Real>(drawing);
   if (result == cudaSuccess) result = most_blocks<Update::over_relaxation, Real>(reflecting);
   const auto most = static_cast<unsigned>(std::min(drawing, reflecting) * multiprocessors) / ranks;
-  // The last block has as many as any.
-  const auto is_more_than_a_turn = [&](unsigned count) {
-    return Numbers{0, cells.shell}.share(count - 1, count).count() +
-               Numbers{cells.shell, cells.all}.share(count - 1, count).count() >
-           threads;
-  };
-  blocks = std::min(most, std::max(1U, (cells.all + threads - 1) / threads));
-  while (blocks < most && is_more_than_a_turn(blocks)) ++blocks;
+  blocks = std::min(most, std::max(1U, (cells + threads - 1) / threads));
   return result;
 }
 
@@ -183,8 +170,8 @@ cudaError_t launch_run(Update update, const Run<Real>& run, unsigned blocks, cud
   return cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
-template cudaError_t blocks_at_once<float>(unsigned, const Cells&, unsigned&);
-template cudaError_t blocks_at_once<double>(unsigned, const Cells&, unsigned&);
+template cudaError_t blocks_at_once<float>(unsigned, Word, unsigned&);
+template cudaError_t blocks_at_once<double>(unsigned, Word, unsigned&);
 template cudaError_t launch_run(Update, const Run<float>&, unsigned, cudaStream_t);
 template cudaError_t launch_run(Update, const Run<double>&, unsigned, cudaStream_t);
 

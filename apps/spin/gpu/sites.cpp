@@ -11,12 +11,8 @@ void add(Cells& cells, const Box& box, int replicas) {
   Cells::Numbered& in = cells.boxes[cells.count++];
   const Extents size = box.size();
   for (std::size_t d = 0; d < 3; ++d) in.begin[d] = static_cast<Word>(box.begin[d]);
-  std::int64_t rows = std::clamp<std::int64_t>(Cells::at_once / size[2], 1, size[1]);
-  while (size[1] % rows != 0) --rows;
-  in.rows = static_cast<Word>(rows);
   in.row = Divisor::of(static_cast<Word>(size[2]));
-  in.layer = Divisor::of(static_cast<Word>(rows * size[2]));
-  in.column = Divisor::of(static_cast<Word>(size[0] * rows * size[2]));
+  in.plane = Divisor::of(static_cast<Word>(size[1] * size[2]));
   in.box = Divisor::of(static_cast<Word>(size[0] * size[1] * size[2]));
   cells.all += in.box.value * static_cast<Word>(replicas);
   in.end = cells.all;

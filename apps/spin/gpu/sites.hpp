@@ -21,17 +21,14 @@ struct Cell {
 };
 
 // A rank's cells of a colour in all replicas, numbered box by box, those of the shell first. Neighbours along x have numbers
-// side by side. A box is cut along y into columns of so few rows that a block of threads takes a layer of one at once. Going on
-// along z, it finds the neighbours that it has read before in its multiprocessor's own cache.
+// side by side.
 struct Cells {
   struct Numbered {
     Word begin[3];
-    Divisor box, column, layer, row;  // how many cells of a replica each has
-    Word rows;                        // of a layer
-    Word end;                         // one past its last number
+    Divisor box, plane, row;  // how many cells of a replica each has
+    Word end;                 // one past its last number
   };
   static constexpr Word most = 7;
-  static constexpr Word at_once = 512;  // the threads of a block
   Numbered boxes[most];
   Word count = 0;  // of boxes
   Word shell = 0, all = 0;
@@ -43,32 +40,10 @@ struct Cells {
     Word rest = number - first;
     const Word replica = in.box.divide(rest);
     rest -= replica * in.box.value;
-    const Word column = in.column.divide(rest);
-    rest -= column * in.column.value;
-    const Word z = in.layer.divide(rest);
-    rest -= z * in.layer.value;
+    const Word z = in.plane.divide(rest);
+    rest -= z * in.plane.value;
     const Word y = in.row.divide(rest);
-    return {replica, in.begin[0] + z, in.begin[1] + column * in.rows + y,
-            in.begin[2] + rest - y * in.row.value};
-  }
-};
-
-// The numbers [begin, end).
-struct Numbers {
-  Word begin, end;
-
-  TCA_DEVICE Word count() const { return end - begin; }
-  // What a block has of them: a contiguous part, in whole warps.
-  TCA_DEVICE Numbers share(Word block, Word blocks) const {
-    return {begin + part_before(block, blocks), begin + part_before(block + 1, blocks)};
-  }
-
- private:
-  TCA_DEVICE Word part_before(Word block, Word blocks) const {
-    constexpr Word warp = 32;
-    const std::uint64_t warps = (count() + warp - 1) / warp;
-    const Word before = static_cast<Word>(warps * block / blocks) * warp;
-    return before < count() ? before : count();
+    return {replica, in.begin[0] + z, in.begin[1] + y, in.begin[2] + rest - y * in.row.value};
   }
 };
 

@@ -80,7 +80,7 @@ class StepWay : public Way {
 
   void launch(Update update, int colour, Word begin, Word end, std::uint32_t number) const {
     cuda_ok(launch_half_sweep(update, lattice_.sites(), lattice_.cells(),
-                              {static_cast<Word>(colour), {begin, end}, number}, stream()),
+                              {static_cast<Word>(colour), begin, end, number}, stream()),
             "starting half a sweep");
   }
 

@@ -7,27 +7,23 @@ namespace tca::spin {
 
 namespace {
 
-constexpr unsigned threads = Cells::at_once;
-// As many as have registers for what an update loads.
-template <class Real>
-constexpr unsigned blocks_a_multiprocessor = sizeof(Real) == sizeof(float) ? 3 : 2;
+constexpr unsigned threads = 256;
 
 unsigned blocks_for(Word cells) { return (cells + threads - 1) / threads; }
 
 template <Update update, class Real>
-__global__ void __launch_bounds__(threads, blocks_a_multiprocessor<Real>)
+__global__ void __launch_bounds__(threads)
     half_sweep_kernel(const __grid_constant__ Sites<Real> sites, const __grid_constant__ Cells cells,
                       const __grid_constant__ HalfSweep half) {
-  const Numbers mine = half.numbers.share(blockIdx.x, gridDim.x);
-  for (Word n = mine.begin + threadIdx.x; n < mine.end; n += threads) {
-    const Cell cell = cells[n];
-    const Word odd = sites.odd(half.colour, cell);
-    Around<Real> around;
-    around.load(sites, half.colour, cell, odd);
-    Real* const own = sites.of_replica(half.colour, cell.replica) + sites.index(cell);
-    store(own, sites.elements,
-          updated<update>(sites, cell, odd, half.sweep, load(own, sites.elements), around.field()));
-  }
+  const Word number = half.begin + blockIdx.x * threads + threadIdx.x;
+  if (number >= half.end) return;
+  const Cell cell = cells[number];
+  const Word odd = sites.odd(half.colour, cell);
+  Around<Real> around;
+  around.load(sites, half.colour, cell, odd);
+  Real* const own = sites.of_replica(half.colour, cell.replica) + sites.index(cell);
+  store(own, sites.elements,
+        updated<update>(sites, cell, odd, half.sweep, load(own, sites.elements), around.field()));
 }
 
 template <class Real>
@@ -48,14 +44,8 @@ __global__ void __launch_bounds__(blocks_of_sums)
 template <class Real>
 cudaError_t launch_half_sweep(Update update, const Sites<Real>& sites, const Cells& cells,
                               const HalfSweep& half, cudaStream_t stream) {
-  if (half.numbers.count() == 0) return cudaSuccess;
-  int device = 0, multiprocessors = 0;
-  cudaError_t result = cudaGetDevice(&device);
-  if (result == cudaSuccess)
-    result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (result != cudaSuccess) return result;
-  const unsigned blocks = std::min(blocks_for(half.numbers.count()),
-                                   blocks_a_multiprocessor<Real> * static_cast<unsigned>(multiprocessors));
+  if (half.begin == half.end) return cudaSuccess;
+  const unsigned blocks = blocks_for(half.end - half.begin);
   if (update == Update::heat_bath)
     half_sweep_kernel<Update::heat_bath><<<blocks, threads, 0, stream>>>(sites, cells, half);
   else
