@@ -10,8 +10,8 @@ void add_all(Subcommands& tca) {
   add_cg(tca);
   add_bfs(tca);
   add_spin(tca);
-  add_pic(tca);
   add_fft(tca);
+  add_pic(tca);
   add_trigger(tca);
   add_run(tca);
   add_xacc(tca);
