@@ -1,5 +1,5 @@
 #include "trigger/answerer.hpp"
-#include "trigger/find.hpp"
+#include "trigger/finder/find.hpp"
 
 namespace tca::trigger {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "tca/world.hpp"
 #include "trigger/answerer.hpp"
-#include "trigger/book.hpp"
+#include "trigger/books/book.hpp"
+#include "trigger/books/latency.hpp"
+#include "trigger/books/seen.hpp"
 #include "trigger/detector/process.hpp"
-#include "trigger/latency.hpp"
 #include "trigger/others.hpp"
 #include "trigger/ring.hpp"
-#include "trigger/seen.hpp"
 #include "trigger/socket.hpp"
 
 namespace tca::trigger {

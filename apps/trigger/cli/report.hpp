@@ -6,8 +6,8 @@
 
 #include "shared/cli/job.hpp"
 #include "trigger/answerer.hpp"
+#include "trigger/books/summary.hpp"
 #include "trigger/link.hpp"
-#include "trigger/summary.hpp"
 
 namespace tca::tool {
 

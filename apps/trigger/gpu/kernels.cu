@@ -2,7 +2,7 @@
 
 #include "shared/gpu_call.hpp"
 #include "tca/error.hpp"
-#include "trigger/find.hpp"
+#include "trigger/finder/find.hpp"
 #include "trigger/gpu/kernels.hpp"
 
 namespace tca::trigger {

@@ -8,7 +8,7 @@
 
 #include "tca/device/memory.hpp"
 #include "tca/error.hpp"
-#include "trigger/find.hpp"
+#include "trigger/finder/find.hpp"
 
 namespace tca::trigger {
 namespace {

@@ -79,9 +79,8 @@ class Placing {
 // Returns whether a train and those that overlap with it on a link need more than the whole link.
 bool Trains::overbooked(TrainId number, LinkId link) const {
   const Claim& own = claims_.of(number, link);
-  return claims_.taken(link, [&](const Claim& claim) {
-           return claim.train == number || own.overlaps(claim);
-         }) > whole;
+  return claims_.taken(
+             link, [&](const Claim& claim) { return claim.train == number || own.overlaps(claim); }) > whole;
 }
 
 bool Trains::alone(TrainId number) const {

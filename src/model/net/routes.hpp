@@ -21,7 +21,7 @@ constexpr bool done(const Steps& steps) { return (steps[0] | steps[1] | steps[2]
 struct Cable {
   std::uint32_t from = 0, to = 0;
   bool from_switch = false, to_switch = false;
-  bool used = false;              // false at the ends of a chain, where a cable leads nowhere
+  bool used = false;               // false at the ends of a chain, where a cable leads nowhere
   std::uint32_t cycle = no_cycle;  // the number of the cycle that it is part of, less than that of all cables
 
   static constexpr std::uint32_t no_cycle = ~0u;

@@ -342,7 +342,8 @@ void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages,
                 .flags = packet.flags,
                 .in_cycle = link.cycle != Cable::no_cycle,
                 .data = packet.kind == PacketKind::data};
-    if (in != no_link && stage.data && links_[in].end == End::unit) stage.collision = collision(links_[in], way);
+    if (in != no_link && stage.data && links_[in].end == End::unit)
+      stage.collision = collision(links_[in], way);
     if (packets != nullptr) packets->push_back(packet);
     stage.to_nic = arrive(link, packet, stage.hop);
     stages.push_back(stage);

@@ -25,8 +25,8 @@ namespace tca::net {
 // One link on a packet's way.
 struct Stage {
   const LinkClass* kind;
-  des::Time hop = 0;  // from the end of the link to the next one
-  des::Time free;     // when the link has sent everything given to it so far
+  des::Time hop = 0;        // from the end of the link to the next one
+  des::Time free;           // when the link has sent everything given to it so far
   des::Time collision = 0;  // time lost for each packet when the link takes turns with another input
   LinkId input = no_link;   // over which the packet has come
   LinkId link;

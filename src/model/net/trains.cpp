@@ -278,14 +278,14 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
     };
     const auto parts = static_cast<std::uint64_t>(std::clamp<double>(part_of(taken), 1, whole));
     const LinkId link = stage.link;
-    claims_.add(link, {.train = number,
-                       .begin = begin,
-                       .end = end,
-                       .given = tight ? des::never : lane.given(i),
-                       .share = parts,
-                       .collision = static_cast<std::uint64_t>(
-                           part_of(static_cast<Time>(packets) * stage.collision)),
-                       .input = stage.input});
+    claims_.add(
+        link, {.train = number,
+               .begin = begin,
+               .end = end,
+               .given = tight ? des::never : lane.given(i),
+               .share = parts,
+               .collision = static_cast<std::uint64_t>(part_of(static_cast<Time>(packets) * stage.collision)),
+               .input = stage.input});
     traffic_.set_claimed(link, true);
     most = std::max(most, parts);
   }

@@ -21,16 +21,16 @@
 #include "tca/error.hpp"
 #include "tca/world.hpp"
 #include "trigger/answerer.hpp"
-#include "trigger/book.hpp"
+#include "trigger/books/book.hpp"
+#include "trigger/books/judge.hpp"
+#include "trigger/books/latency.hpp"
+#include "trigger/books/seen.hpp"
+#include "trigger/books/summary.hpp"
 #include "trigger/datagram.hpp"
 #include "trigger/events.hpp"
-#include "trigger/find.hpp"
-#include "trigger/judge.hpp"
-#include "trigger/latency.hpp"
+#include "trigger/finder/find.hpp"
 #include "trigger/ring.hpp"
-#include "trigger/seen.hpp"
 #include "trigger/socket.hpp"
-#include "trigger/summary.hpp"
 
 namespace tca::trigger {
 namespace {

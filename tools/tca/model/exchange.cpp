@@ -119,8 +119,7 @@ class Exchanger {
                             .count = 1,
                             .in_place = true,
                             .own_operation = false};
-    walk.emplace(stage_, coll::recursive_doubling, sum, sizeof(double),
-                      [=](auto...) { return carrier; });
+    walk.emplace(stage_, coll::recursive_doubling, sum, sizeof(double), [=](auto...) { return carrier; });
   }
 
   des::Task compute(std::uint32_t rank) {

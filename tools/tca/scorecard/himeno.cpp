@@ -56,9 +56,10 @@ double run(const net::Machine& machine, const RunSettings& settings, const Excha
 }  // namespace
 
 double run_himeno(const net::Machine& machine, const RunSettings& settings) {
-  Exchange exchange{
-      .scheme = scheme_named(settings.scheme), .grid = grid_of(machine, settings), .ends_together = settings.barrier,
-      .computes = true};
+  Exchange exchange{.scheme = scheme_named(settings.scheme),
+                    .grid = grid_of(machine, settings),
+                    .ends_together = settings.barrier,
+                    .computes = true};
   exchange.element = static_cast<std::uint64_t>(settings.element);
   for (std::size_t i = 0; i < 3; ++i) {
     exchange.cells[i] = static_cast<std::uint64_t>(settings.extents[i]) / exchange.grid[i];

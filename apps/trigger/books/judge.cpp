@@ -1,4 +1,4 @@
-#include "trigger/judge.hpp"
+#include "trigger/books/judge.hpp"
 
 #include <algorithm>
 #include <cmath>

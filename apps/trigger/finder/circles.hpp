@@ -5,8 +5,8 @@
 
 #include "tca/device/memory.hpp"
 #include "trigger/event.hpp"
-#include "trigger/fit.hpp"
-#include "trigger/lanes.hpp"
+#include "trigger/finder/fit.hpp"
+#include "trigger/finder/lanes.hpp"
 
 namespace tca::trigger {
 

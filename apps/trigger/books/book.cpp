@@ -1,4 +1,4 @@
-#include "trigger/book.hpp"
+#include "trigger/books/book.hpp"
 
 #include <algorithm>
 #include <cstring>

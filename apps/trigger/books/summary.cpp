@@ -1,4 +1,4 @@
-#include "trigger/summary.hpp"
+#include "trigger/books/summary.hpp"
 
 #include <fmt/format.h>
 

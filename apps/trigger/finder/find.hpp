@@ -11,10 +11,10 @@
 #include <cmath>
 
 #include "tca/device/memory.hpp"
-#include "trigger/circles.hpp"
 #include "trigger/event.hpp"
-#include "trigger/fit.hpp"
-#include "trigger/lanes.hpp"
+#include "trigger/finder/circles.hpp"
+#include "trigger/finder/fit.hpp"
+#include "trigger/finder/lanes.hpp"
 #include "trigger/ring_view.hpp"
 
 namespace tca::trigger {

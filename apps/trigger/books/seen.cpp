@@ -1,4 +1,4 @@
-#include "trigger/seen.hpp"
+#include "trigger/books/seen.hpp"
 
 namespace tca::trigger {
 

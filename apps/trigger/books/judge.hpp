@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "trigger/book.hpp"
+#include "trigger/books/book.hpp"
 
 namespace tca::trigger {
 

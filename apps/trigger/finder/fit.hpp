@@ -9,7 +9,7 @@
 
 #include "tca/device/memory.hpp"
 #include "trigger/event.hpp"
-#include "trigger/lanes.hpp"
+#include "trigger/finder/lanes.hpp"
 
 namespace tca::trigger {
 

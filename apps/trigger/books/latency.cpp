@@ -1,4 +1,4 @@
-#include "trigger/latency.hpp"
+#include "trigger/books/latency.hpp"
 
 #include <fmt/format.h>
 

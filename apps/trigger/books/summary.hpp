@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tca/world.hpp"
-#include "trigger/judge.hpp"
-#include "trigger/latency.hpp"
+#include "trigger/books/judge.hpp"
+#include "trigger/books/latency.hpp"
 #include "trigger/trigger.hpp"
 
 namespace tca::trigger {
