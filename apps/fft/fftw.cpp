@@ -4,10 +4,10 @@
 
 #ifdef OPENTCA_HAVE_FFTW
 
-#include <fftw3.h>
-
 #include <mutex>
 #include <vector>
+
+#include "fft/fftw_names.hpp"
 
 namespace tca::fft {
 
@@ -16,32 +16,23 @@ namespace {
 // FFTW's planner is one for the process, whose ranks may be threads.
 std::mutex planner;
 
-// Its two libraries, whose functions differ in their first letters.
 template <class Real>
 struct Fftw;
 
 template <>
-struct Fftw<double> {
-  using Plan = fftw_plan;
-  using Complex = fftw_complex;
+struct Fftw<double> : FftwNames<double> {
   using Dim = fftw_iodim64;
   static constexpr auto complex = fftw_plan_guru64_dft;
   static constexpr auto to_complex = fftw_plan_guru64_dft_r2c;
   static constexpr auto to_real = fftw_plan_guru64_dft_c2r;
-  static constexpr auto execute = fftw_execute;
-  static constexpr auto destroy = fftw_destroy_plan;
 };
 
 template <>
-struct Fftw<float> {
-  using Plan = fftwf_plan;
-  using Complex = fftwf_complex;
+struct Fftw<float> : FftwNames<float> {
   using Dim = fftwf_iodim64;
   static constexpr auto complex = fftwf_plan_guru64_dft;
   static constexpr auto to_complex = fftwf_plan_guru64_dft_r2c;
   static constexpr auto to_real = fftwf_plan_guru64_dft_c2r;
-  static constexpr auto execute = fftwf_execute;
-  static constexpr auto destroy = fftwf_destroy_plan;
 };
 
 // Strides of a real array count real numbers, two for each complex one that has their place.

@@ -136,9 +136,10 @@ std::map<int, std::vector<halo::Added>> fields_of_neighbours(const core::WorldSt
                                                              const std::string& whose,
                                                              const std::vector<halo::Added>& mine,
                                                              const std::set<int>& senders) {
+  const base::Blob declared = halo::encode(mine);
   std::vector<control::Letter> letters;
   for (const int rank : senders)
-    if (rank != world.rank()) letters.push_back({rank, halo::encode(mine)});
+    if (rank != world.rank()) letters.push_back({rank, declared});
   std::map<int, std::vector<halo::Added>> added{{world.rank(), mine}};
   for (const control::Letter& letter : halo::exchange_fields(world, whose, mine, letters))
     added[letter.rank] = halo::decode(letter.bytes);

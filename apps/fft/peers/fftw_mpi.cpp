@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "fft/fftw_names.hpp"
+
 namespace tca::fft {
 
 namespace {
@@ -16,9 +18,7 @@ template <class Real>
 struct FftwMpi;
 
 template <>
-struct FftwMpi<double> {
-  using Plan = fftw_plan;
-  using Complex = fftw_complex;
+struct FftwMpi<double> : FftwNames<double> {
   static constexpr auto init = fftw_mpi_init;
   static constexpr auto local_size = fftw_mpi_local_size_3d_transposed;
   static constexpr auto allocate = fftw_alloc_complex;
@@ -26,14 +26,10 @@ struct FftwMpi<double> {
   static constexpr auto complex = fftw_mpi_plan_dft_3d;
   static constexpr auto to_complex = fftw_mpi_plan_dft_r2c_3d;
   static constexpr auto to_real = fftw_mpi_plan_dft_c2r_3d;
-  static constexpr auto execute = fftw_execute;
-  static constexpr auto destroy = fftw_destroy_plan;
 };
 
 template <>
-struct FftwMpi<float> {
-  using Plan = fftwf_plan;
-  using Complex = fftwf_complex;
+struct FftwMpi<float> : FftwNames<float> {
   static constexpr auto init = fftwf_mpi_init;
   static constexpr auto local_size = fftwf_mpi_local_size_3d_transposed;
   static constexpr auto allocate = fftwf_alloc_complex;
@@ -41,8 +37,6 @@ struct FftwMpi<float> {
   static constexpr auto complex = fftwf_mpi_plan_dft_3d;
   static constexpr auto to_complex = fftwf_mpi_plan_dft_r2c_3d;
   static constexpr auto to_real = fftwf_mpi_plan_dft_c2r_3d;
-  static constexpr auto execute = fftwf_execute;
-  static constexpr auto destroy = fftwf_destroy_plan;
 };
 
 template <class Real>

@@ -239,8 +239,8 @@ Time Traffic::collision(const Link& in, const Way& way) const {
 }
 
 // Whether a packet may go on: there is a slot for it at the end of the link and, where it enters a cycle, another
-// one is left in that. A slot at the same link is one, so that a packet that may not enter will be woken: there
-// are others at the end of the link.
+// one there, or enough in the whole cycle. A packet that may not enter will be woken, since there are others at
+// the end of the link.
 bool Traffic::has_room(LinkId in, const Link& out) const {
   const std::uint32_t credits = classes_[out.kind].credits, taken = out.sent - out.returned;
   if (credits == 0 || taken + 1 < credits) return true;

@@ -9,9 +9,9 @@
 // the link that it needs.
 //
 // Around a ring or torus, packets could fill all slots and block each other for ever. So a packet that enters
-// a cycle must leave a slot free somewhere in it, while those already in the cycle need only their own (bubble
-// flow control: Puente et al., "Adaptive bubble router", 1999; for the whole cycle: Chen et al., "Critical
-// bubble scheme", 2011). If the slot had to be at the same link, those in the cycle would always be first.
+// a cycle must leave as many slots free in it as it has links, or one at its own link, while those already in the
+// cycle need only their own (bubble flow control: Puente et al., "Adaptive bubble router", 1999; for the whole cycle:
+// Chen et al., "Critical bubble scheme", 2011). If only its own link counted, those in the cycle would always be first.
 #pragma once
 
 #include <vector>
