@@ -65,6 +65,7 @@ unsigned Socket::receive(const SlotRing& ring) {
     messages_[i].msg_hdr.msg_iovlen = 1;
   }
   const int got = recvmmsg(fd_, messages_.data(), count, MSG_DONTWAIT, nullptr);
+  is_empty_ = got < static_cast<int>(count);
   if (got >= 0) return static_cast<unsigned>(got);
   if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) fail("receiving datagrams");
   return 0;

@@ -36,13 +36,15 @@ class Socket {
   std::size_t bytes(unsigned i) const;
   const Header& datagram(unsigned i) const { return *static_cast<const Header*>(pieces_[i].iov_base); }
   bool is_in_ring() const { return is_in_ring_; }
+  // Whether there were fewer datagrams than the last call would have received.
+  bool is_empty() const { return is_empty_; }
 
  private:
   void enlarge_buffer();
 
   int fd_ = -1, port_ = 0;
   std::size_t buffer_bytes_ = 0, slot_bytes_;
-  bool is_in_ring_ = true;
+  bool is_in_ring_ = true, is_empty_ = true;
   std::array<iovec, most> pieces_{};
   std::array<mmsghdr, most> messages_{};
   std::vector<std::byte> elsewhere_;

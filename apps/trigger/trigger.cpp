@@ -46,15 +46,16 @@ class Loop {
   // Whether anything has come. What comes is taken at once, even where the ring has no room, so that it is known what was
   // lost, and that nothing is answered that is old.
   bool receive() {
-    unsigned count = 0;
+    bool has_come = false;
     constexpr unsigned calls = 8;  // before it is the answers' turn
-    for (unsigned call = 0; call < calls && count == call * Socket::most; ++call) {
-      const unsigned more = socket_.receive(ring_);
-      for (unsigned i = 0; i < more; ++i) take_in(socket_.datagram(i), socket_.bytes(i));
-      if (more > 0 && socket_.is_in_ring()) ring_.publish();
-      count += more;
+    for (unsigned call = 0; call < calls; ++call) {
+      const unsigned count = socket_.receive(ring_);
+      for (unsigned i = 0; i < count; ++i) take_in(socket_.datagram(i), socket_.bytes(i));
+      if (count > 0 && socket_.is_in_ring()) ring_.publish();
+      has_come |= count > 0;
+      if (socket_.is_empty()) break;
     }
-    if (count == 0) return false;
+    if (!has_come) return false;
     heard_ns_ = now_ns();
     if (first_ns_ == 0) first_ns_ = heard_ns_;
     return true;
