@@ -55,6 +55,13 @@ class QcdTest(CommandTest):
         self.assertTrue(done.stderr.startswith("tca qcd: "), done.stderr)
         self.assertLessEqual(done.stderr.count("\n"), 2, done.stderr)
 
+    def test_the_bandwidth_for_balance(self):
+        said = self.assert_done("balance")
+        for line in (r"16x16x16x32 +2 +16x16x16x64 +128 +256 .* 3\.99", r"32x32x32x32 +4 +32x32x32x128 +8 +32 .* 3\.68"):
+            self.assertRegex(said, line)
+        self.assert_refused("--domain 8x8: give one extent, or four", "balance", "--domain", "8x8")
+        self.assert_refused("does not divide a lattice of 64x64x64x128", "balance", "--domain", "12")
+
     def generate(self, *options, name="links"):
         said = self.assert_done("generate", *SMALL, "--sweeps", "2", "--skip", "0", "-o", self.path(name), *options)
         return re.search(r"now +plaquette ([0-9.]+)", said).group(1)

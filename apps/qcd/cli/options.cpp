@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <vector>
 
 #include "cli/options/extents.hpp"
@@ -12,22 +11,18 @@
 #include "tca/error.hpp"
 
 namespace tca::tool {
-namespace {
 
-// Reads "8x8x8x16", or one extent for all dimensions. Returns nothing for anything else.
-std::optional<std::vector<std::int64_t>> parse_lattice(const std::string& text) {
-  auto extents = parse_extents("--lattice", text);
+qcd::Extents extents_of(const char* option, const std::string& text) {
+  auto extents = parse_extents(option, text);
   if (extents && extents->size() == 1) extents->assign(qcd::dims, extents->front());
-  return extents && extents->size() == qcd::dims ? extents : std::nullopt;
+  if (!extents || extents->size() != qcd::dims)
+    refuse("{} {}: give one extent, or four such as 8x8x8x16", option, text);
+  return {(*extents)[0], (*extents)[1], (*extents)[2], (*extents)[3]};
 }
-
-}  // namespace
 
 qcd::Extents qcd_extents(const QcdOptions& options) {
   if (!options.config.empty()) return qcd::inspect_configuration(options.config).extents;
-  const auto extents = parse_lattice(options.small ? "8" : options.large ? "16" : options.lattice);
-  if (!extents) refuse("--lattice {}: give one extent, or four such as 8x8x8x16", options.lattice);
-  return {(*extents)[0], (*extents)[1], (*extents)[2], (*extents)[3]};
+  return extents_of("--lattice", options.small ? "8" : options.large ? "16" : options.lattice);
 }
 
 Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int ranks) {

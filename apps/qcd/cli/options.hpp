@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qcd/cli/balance.hpp"
 #include "qcd/lattice.hpp"
 #include "qcd/solver/inverter.hpp"
 #include "shared/cli/job.hpp"
@@ -15,7 +16,7 @@
 namespace tca::tool {
 
 struct QcdOptions : AppJob {
-  std::string action;  // generate, invert, dslash, plaquette or pion
+  std::string action;  // generate, invert, dslash, plaquette or pion; or balance
   std::string lattice = "8";
   bool small = false;
   bool large = false;
@@ -45,10 +46,14 @@ struct QcdOptions : AppJob {
   std::string time = "antiperiodic";
   bool no_even_odd = false;
   double seconds = 2;
+  BalanceOptions balance;
 };
 
 // Returns the names of the messages of what is to be done, on hosts.
 std::vector<std::string_view> qcd_messages(const QcdOptions& options);
+
+// Reads "8x8x8x16", or one extent for all dimensions; refuses anything else.
+qcd::Extents extents_of(const char* option, const std::string& text);
 
 // Returns the extents of the file, if one is given, otherwise of --lattice. Throws Error{invalid_argument}
 // for extents that cannot be read, and what qcd::inspect_configuration throws.

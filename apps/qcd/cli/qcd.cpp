@@ -71,6 +71,7 @@ void check_job(const QcdOptions& options, int ranks) {
 }
 
 int qcd_command(const QcdOptions& options) {
+  if (options.action == "balance") return print_balance(options.balance);
   return run_as_ranks(
       "tca qcd", options, {.fabric = options.fabric, .machine = options.machine},
       [&](int ranks) { check_job(options, ranks); }, [&](World& world) { return run_qcd(world, options); });
@@ -184,7 +185,8 @@ void add_qcd(Subcommands& tca) {
       tca.add("qcd", "Lattice QCD: generates gauge fields, solves the Dirac equation, measures the pion",
               "tca qcd generate --lattice 8 --beta 6.0 --sweeps 200 -o links.nersc\n"
               "tca qcd invert --config links.nersc --kappa 0.15 --ranks 4 --grid 1x1x2x2\n"
-              "tca qcd pion --config links.nersc --kappa 0.15 --json pion.jsonl",
+              "tca qcd pion --config links.nersc --kappa 0.15 --json pion.jsonl\n"
+              "tca qcd balance --gflops 135 --gpus 2 4",
               [options] { return qcd_command(*options); });
   app.require_subcommand(1);
   const auto add = [&](const char* name, const char* summary) -> CLI::App& {
@@ -224,6 +226,10 @@ void add_qcd(Subcommands& tca) {
         ->check(one_of({"auto", "host", "graph", "kernel"}))
         ->capture_default_str();
   }
+  CLI::App& balance =
+      *app.add_subcommand("balance", "Counts the bandwidth at which faces take as long as the operator");
+  balance.callback([options] { options->action = "balance"; });
+  add_balance_options(balance, options->balance);
 }
 
 }  // namespace tca::tool

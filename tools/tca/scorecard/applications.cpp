@@ -1,4 +1,6 @@
-// Whole applications of two ranks on fabric sim, with the messages of the publication on PEACH3 (kaneda17).
+// Whole applications of two ranks on fabric sim, with the messages of the publication on PEACH3 (kaneda17), and what
+// lattice QCD needs of a network (vicini13).
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "cg/exchange.hpp"
 #include "cg/problem.hpp"
 #include "cg/solver.hpp"
+#include "qcd/balance.hpp"
 #include "scorecard/lab.hpp"
 #include "shared/channels.hpp"
 #include "tca/grid.hpp"
@@ -78,6 +81,18 @@ double run_graph500_bfs(const net::Machine&, const RunSettings& settings) {
     }
     return us / static_cast<double>(roots.size());
   });
+}
+
+// Returns the GB/s that a node's network needs, by counts alone; no machine is simulated.
+double run_qcd_balance(const net::Machine&, const RunSettings& settings) {
+  const auto extents = [](const std::vector<std::int64_t>& numbers) {
+    qcd::Extents extents;
+    std::ranges::copy(numbers, extents.begin());
+    return extents;
+  };
+  return qcd::balance_of(extents(settings.lattice), extents(settings.domain),
+                         static_cast<int>(settings.ranks), settings.gflops, sizeof(float))
+      .gb_per_s();
 }
 
 }  // namespace tca::tool

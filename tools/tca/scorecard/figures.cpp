@@ -53,6 +53,8 @@ std::string describe(const RunSettings& settings) {
   add(settings.scale > 0, fmt::format("scale {}", settings.scale));
   add(settings.ranks != 2, fmt::format("{} ranks", settings.ranks));
   add(!settings.extents.empty(), fmt::format("{}", fmt::join(settings.extents, " x ")));
+  add(!settings.domain.empty(), fmt::format("{} a GPU", fmt::join(settings.domain, " x ")));
+  add(settings.gflops > 0, fmt::format("{:g} GFLOPS", settings.gflops));
   add(!settings.grid.empty(), fmt::format("grid {}", fmt::join(settings.grid, " x ")));
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -143,8 +145,8 @@ std::int64_t size_in(const toml::node& node, std::string_view key, std::string_v
 }
 
 // Reads extents, or numbers of ranks, along dimensions.
-std::vector<std::int64_t> read_extents(Keys& keys, std::string_view key, std::size_t least) {
-  constexpr std::size_t dimensions = 3;
+std::vector<std::int64_t> read_extents(Keys& keys, std::string_view key, std::size_t least,
+                                       std::size_t dimensions) {
   std::vector<std::int64_t> list;
   const toml::node* node = keys.find(key);
   if (node == nullptr) return list;
@@ -230,8 +232,11 @@ RunSettings read_settings(const toml::node& node, const std::string& machine, co
     keys.read(key, *into);
   if (const toml::node* said = keys.find("translate_us"))
     run.translate_us = positive(*said, "translate_us", "a time");
-  run.extents = read_extents(keys, "extents", 3);
-  run.grid = read_extents(keys, "grid", 2);
+  if (const toml::node* said = keys.find("gflops")) run.gflops = positive(*said, "gflops", "a speed");
+  run.extents = read_extents(keys, "extents", 3, 3);
+  run.grid = read_extents(keys, "grid", 2, 3);
+  run.lattice = read_extents(keys, "lattice", 4, 4);
+  run.domain = read_extents(keys, "domain", 4, 4);
   keys.finish();
   if (!subject.run.empty()) check_settings(*node.as_table(), node, subject, run.scheme);
   return run;

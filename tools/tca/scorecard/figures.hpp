@@ -29,6 +29,7 @@ struct RunSettings {
   // APEnet+'s card, where it is not the one of the machine file; 0: as in that file.
   std::int64_t engines = 0;     // DMA engines
   std::int64_t gpu_window = 0;  // bytes requested from a GPU that have not arrived yet
+  double gflops = 0;            // that a GPU sustains
   double translate_us = 0;      // for a packet's address
   bool translate_overlaps = false;
   std::int64_t element = 8;  // bytes of an array's element
@@ -45,6 +46,7 @@ struct RunSettings {
   std::string start = "kernel", scope = "parts";
   bool packed = false;
   std::vector<std::int64_t> extents, grid;
+  std::vector<std::int64_t> lattice, domain;  // of lattice QCD: all sites, and those of a GPU
 };
 
 // Returns what differs from the defaults: "mpi, mvapich2-gdr-2.2, gpu 2, 8 B".

@@ -57,6 +57,7 @@ double run_bcast(const net::Machine& machine, const RunSettings& settings);
 double run_allgather(const net::Machine& machine, const RunSettings& settings);
 double run_himeno(const net::Machine& machine, const RunSettings& settings);
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings);
+double run_qcd_balance(const net::Machine& machine, const RunSettings& settings);
 double run_apenet(const net::Machine& machine, const RunSettings& settings);
 double run_apenet_faces(const net::Machine& machine, const RunSettings& settings);
 double run_apenet_read(const net::Machine& machine, const RunSettings& settings);

@@ -38,6 +38,7 @@ std::span<const RunKind> run_kinds() {
       {"qcd_halo", "mpi", run_qcd_halo, {"bytes", "grid"}, {"library", "gpu"}},
       {"qcd_halo", "rma", run_qcd_halo, {"bytes", "grid"}, {"library", "gpu"}},
       {"qcd_halo", "hybrid", run_qcd_halo, {"bytes", "grid"}, {"library", "gpu"}},
+      {"qcd_balance", "direct", run_qcd_balance, {"lattice", "domain", "ranks", "gflops"}, {}},
       {"apenet",
        "direct",
        run_apenet,
