@@ -40,6 +40,7 @@ module dma_fetch
   input  logic [Width-1:0]                     answer_data_i,
   input  logic                                 answer_last_i,
   output logic                                 unexpected_o,  // an answer that nobody waits for
+  output logic                                 waiting_o,     // an answer is owed
 
   output logic [Channels-1:0]                  valid_o,
   output descriptor_t [Channels-1:0]           descriptor_o,
@@ -147,6 +148,7 @@ module dma_fetch
     owes = 1'b0;
     for (int unsigned c = 0; c < Channels; ++c) owes |= state_q[c] == Answer;
   end
+  assign waiting_o = owes;
   assign timed_out = owes && timeout_i != 32'd0 && silence_q >= timeout_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

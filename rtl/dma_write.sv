@@ -38,7 +38,7 @@ module dma_write
 
   // --- Buffer ----------------------------------------------------------------------------------
 
-  logic next_valid, next_last, next_ready, left;
+  logic next_valid, next_last, next_ready, left, buffer_empty;
   logic [Width-1:0] next_data;
   answer_t next_side;
 
@@ -55,16 +55,11 @@ module dma_write
     .valid_o(next_valid),
     .data_o({next_side, next_data}),
     .last_o(next_last),
-    .ready_i(next_ready)
+    .ready_i(next_ready),
+    .empty_o(buffer_empty)
   );
 
-  logic [$clog2(Room+1)-1:0] kept_q;
-  assign answers_empty_o = kept_q == '0 && !valid_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) kept_q <= '0;
-    else kept_q <= kept_q + $bits(kept_q)'(answer_valid_i) - $bits(kept_q)'(left);
-  end
+  assign answers_empty_o = buffer_empty && !valid_q;
 
   // --- Lanes -----------------------------------------------------------------------------------
   // A beat moves up or down by up to three bytes, and takes what is missing from the beat before or behind.
@@ -76,8 +71,8 @@ module dma_write
   answer_t side_q;
 
   logic [1:0] up, down;
-  logic [Width+23:0] raised, lowered;
-  logic [Width-1:0] moved;
+  logic [Width+23:0] raised;
+  logic [Width-1:0] lowered, moved;
 
   always_comb begin
     up = (side_q.destination_lane > side_q.source_lane)
@@ -86,8 +81,8 @@ module dma_write
         ? side_q.source_lane - side_q.destination_lane : 2'd0;
     raised = rest_q ? {Width'(0), data_q[Width-1-:24]} : {data_q, before_q};
     raised = raised >> (5'd24 - {up, 3'b000});
-    lowered = {next_data[23:0], data_q} >> {down, 3'b000};
-    moved = (down != 2'd0) ? lowered[Width-1:0] : raised[Width-1:0];
+    lowered = Width'({next_data[23:0], data_q} >> {down, 3'b000});
+    moved = (down != 2'd0) ? lowered : raised[Width-1:0];
   end
 
   // The beat at hand is skipped where it carries nothing: a failed answer, or one whose last bytes have gone
@@ -169,5 +164,8 @@ module dma_write
       if (posts && ready_i) post_data_q <= !post_data_q;
     end
   end
+
+  logic unused;
+  assign unused = &{1'b0, left};
 
 endmodule
