@@ -1,5 +1,6 @@
 #include "machine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -88,6 +89,13 @@ void Machine::cycle() {
     if (out[cable.to].cable_credit[cable.in]) cable.credits.push_back(now_ + latency_);
   }
   ++now_;
+}
+
+bool Machine::idle() const {
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.hub->idle() && !node.host.busy() && node.host_credits.empty(); }) &&
+         std::all_of(cables_.begin(), cables_.end(),
+                     [](const Cable& cable) { return cable.beats.empty() && cable.credits.empty(); });
 }
 
 void Machine::until(const std::string& what, const std::function<bool()>& condition, std::uint64_t cycles) {

@@ -45,6 +45,7 @@ class Machine {
   Node& operator[](std::size_t node) { return nodes_.at(node); }
   [[nodiscard]] std::uint64_t now() const { return now_; }
   void cycle();
+  [[nodiscard]] bool idle() const;  // nothing moves anywhere
   // Runs until `condition`; throws, with `what` was waited for, after so many cycles.
   void until(const std::string& what, const std::function<bool()>& condition, std::uint64_t cycles = 200000);
 
