@@ -162,7 +162,7 @@ module tca_router
 
     assign patience_over = held_q == PatienceBits'(Patience);
     assign request = (patience_over && (wants & Stays) != '0) ? wants & Stays : wants;
-    assign room = credits_q > CreditBits'((grant & Stays) == '0);
+    assign room = ((grant & Stays) != '0) ? credits_q != '0 : credits_q > CreditBits'(1);
     assign starts = !busy_q && room && wants != '0;
     assign start[o] = starts ? grant : '0;
 
