@@ -13,18 +13,19 @@ module rr_arbiter_fv #(
 
   rr_arbiter #(.N(N)) dut (.clk_i, .rst_ni, .request_i, .grant_o(grant), .take_i);
 
-  // One requester, whichever: how many others were served while it asked.
+  // One requester, whichever: it stays the same from reset on.
   logic [N-1:0] watched_q, served_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      watched_q <= watched_i;
-      served_q <= '0;
-    end else if ((request_i & watched_q) == '0 || (take_i && (grant & watched_q) != '0)) begin
-      served_q <= '0;
-    end else if (take_i) begin
-      served_q <= served_q | grant;
-    end
+    if (!rst_ni) watched_q <= watched_i;
+    else watched_q <= watched_q;
+  end
+
+  // Who was served while it asked.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) served_q <= '0;
+    else if ((request_i & watched_q) == '0 || (take_i && (grant & watched_q) != '0)) served_q <= '0;
+    else if (take_i) served_q <= served_q | grant;
   end
 
   logic begun_q = 1'b0;
@@ -35,6 +36,11 @@ module rr_arbiter_fv #(
     assume ($onehot(watched_i));
   end
 
+  // Those whose turn comes before the watched one's.
+  logic [N-1:0] below, sooner;
+  assign below = watched_q - 1'b1;
+  assign sooner = ((dut.behind_q & watched_q) != '0) ? dut.behind_q & below : dut.behind_q | below;
+
   always_comb begin
     if (rst_ni) begin
       assert ($onehot0(grant));
@@ -42,6 +48,12 @@ module rr_arbiter_fv #(
       assert ((grant != '0) == (request_i != '0));
       // Nobody is served twice while the watched one waits, so it waits for N - 1 at most.
       if (take_i && (request_i & watched_q) != '0) assert ((grant & served_q) == '0);
+
+      // Induction
+      assert ($onehot(watched_q));
+      assert ((served_q & (sooner | watched_q)) == '0);
+      assert ((dut.behind_q & ~(dut.behind_q << 1)) == '0 || $onehot(dut.behind_q & ~(dut.behind_q << 1)));
+      assert (dut.behind_q[0] == 1'b0 && (dut.behind_q == '0 || dut.behind_q[N-1]));
     end
   end
 

@@ -71,11 +71,12 @@ module tlp_fifo_fv #(
     assume (!valid_i || inside_q < CountBits'(Depth));
   end
 
-  // Where the watched beat must be: at the output, behind it, or in the memory.
+  // Where the watched beat must be: at the output, in a register behind it, or in the memory.
   logic [CountBits-1:0] before_memory, place;
   always_comb begin
-    before_memory = CountBits'(dut.memory_valid_q) + CountBits'(dut.output_valid_q);
-    place = CountBits'(dut.read_q) + CountBits'(ahead_q) - before_memory - 1'b1;
+    before_memory = CountBits'(dut.memory_valid_q) + CountBits'(dut.spare_valid_q) +
+                    CountBits'(dut.output_valid_q);
+    place = CountBits'(dut.read_q) + ahead_q - before_memory - 1'b1;
     if (place >= CountBits'(Depth)) place = place - CountBits'(Depth);
   end
 
@@ -89,17 +90,20 @@ module tlp_fifo_fv #(
 
       // Induction
       assert (inside_q <= CountBits'(Depth));
-      assert (inside_q == CountBits'(dut.count_q) + CountBits'(before_memory));
+      assert (inside_q == CountBits'(dut.count_q) + before_memory);
       assert (dut.read_q < Depth && dut.write_q < Depth);
       assert (CountBits'(dut.write_q) == CountBits'(dut.read_q) + CountBits'(dut.count_q)
               || CountBits'(dut.write_q) + CountBits'(Depth) ==
                  CountBits'(dut.read_q) + CountBits'(dut.count_q));
       assert (!watching_q || (ahead_q != '0 && ahead_q <= inside_q));
-      if (watching_q && CountBits'(ahead_q) > before_memory) begin
+      if (watching_q && ahead_q > before_memory) begin
         assert (dut.memory[place[$clog2(Depth)-1:0]] == watched_q);
-      end else if (watching_q && dut.memory_valid_q && CountBits'(ahead_q) == before_memory) begin
+      end else if (watching_q && dut.memory_valid_q && ahead_q == before_memory) begin
         assert (dut.memory_q == watched_q);
+      end else if (watching_q && dut.spare_valid_q && ahead_q == 2) begin
+        assert (dut.spare_q == watched_q);
       end
+      assert (!dut.spare_valid_q || dut.output_valid_q);
     end
   end
 
