@@ -217,6 +217,19 @@ package tca_pkg;
     logic [8:0]             bytes;      // 0 to 256
   } piece_t;
 
+  // What goes with the first beat of an answer that becomes a write.
+  localparam int unsigned MaxTagBits = 6;
+
+  typedef struct packed {
+    logic                  failed;            // no data: gives the tag back
+    logic                  ends;              // the last part of its read
+    logic [MaxTagBits-1:0] tag;
+    logic [1:0]            source_lane;       // of the first byte, as it came
+    logic [1:0]            destination_lane;  // as it has to go
+    logic                  grows;             // the write has a beat more than the answer
+    logic                  shrinks;           // a beat less
+  } answer_t;
+
   // ---------------------------------------------------------------------------------------------
   // Channels, and why one stopped.
 
