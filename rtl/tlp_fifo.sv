@@ -1,5 +1,6 @@
-// A buffer of packets in block RAM. A beat that is put in shows at the output three cycles later, and a beat may leave in
-// each cycle. Nothing holds the sender back: it counts credits, and has as many as the buffer has room.
+// A buffer of packets in block RAM. A beat that is put in shows at the output three cycles later,
+// and a beat may leave in each cycle. Nothing holds the sender back: it counts credits, and has as
+// many as the buffer has room.
 module tlp_fifo #(
   parameter int unsigned Width = 128,
   parameter int unsigned Depth = 256   // beats, at least 2
@@ -28,8 +29,9 @@ module tlp_fifo #(
   logic [IndexBits-1:0] write_q, read_q;
   logic [CountBits-1:0] count_q;  // beats in the memory that have not been read
 
-  // The memory's output and two registers behind it. Whether the memory is read depends on what they hold, not on
-  // `ready_i`, which comes late in a cycle: the second register, `spare`, takes the beat that nobody took.
+  // The memory's output and two registers behind it. Whether the memory is read depends on what
+  // they hold, not on `ready_i`, which comes late in a cycle: the second register, `spare`, takes
+  // the beat that nobody took.
   logic [Width:0] memory_q, spare_q, output_q;
   logic memory_valid_q, spare_valid_q, output_valid_q;
   logic read, advance;
@@ -62,7 +64,8 @@ module tlp_fifo #(
       if (read) read_q <= (read_q == LastIndex) ? '0 : read_q + 1'b1;
       count_q <= count_q + CountBits'(valid_i) - CountBits'(read);
       memory_valid_q <= read || (memory_valid_q && spare_valid_q && !advance);
-      spare_valid_q <= (memory_valid_q && (spare_valid_q || !advance)) || (spare_valid_q && !advance);
+      spare_valid_q <= (memory_valid_q && (spare_valid_q || !advance)) ||
+                       (spare_valid_q && !advance);
       output_valid_q <= memory_valid_q || spare_valid_q || !advance;
     end
   end

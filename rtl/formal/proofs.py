@@ -59,7 +59,7 @@ BUFFER = Proof(
 ROUTER = Proof(
     "tca_router",
     depth=2,
-    sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/tlp_fifo_model.sv", "tca_router.sv", "formal/tca_router_fv.sv"],
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_router_fv.sv"],
     changes=[SHORT_PACKETS],
     faults=[
         fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),

@@ -52,7 +52,7 @@ module rr_arbiter_fv #(
       // Induction
       assert ($onehot(watched_q));
       assert ((served_q & (sooner | watched_q)) == '0);
-      assert ((dut.behind_q & ~(dut.behind_q << 1)) == '0 || $onehot(dut.behind_q & ~(dut.behind_q << 1)));
+      assert ($onehot0(dut.behind_q & ~(dut.behind_q << 1)));
       assert (dut.behind_q[0] == 1'b0 && (dut.behind_q == '0 || dut.behind_q[N-1]));
     end
   end

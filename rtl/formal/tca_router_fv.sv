@@ -1,9 +1,9 @@
-// Every packet leaves whole, by the way of its address and by no other, or is dropped where it has none. Nothing leaves
-// without room for it. What enters a ring leaves room for one more packet, and waits no longer than its patience while a
-// packet of the ring could go.
+// Every packet leaves whole, by the way of its address and by no other, or is dropped where it has
+// none. Nothing leaves without room for it. What enters a ring leaves room for one more packet,
+// and waits no longer than its patience while a packet of the ring could go.
 //
-// Beats carry marks in the header's requester and tag, which the router does not look at: the input, the beat's
-// place in its packet, and one beat, whichever, that is watched.
+// Beats carry marks in the header's requester and tag, which the router does not look at: the
+// input, the beat's place in its packet, and one beat, whichever, that is watched.
 module tca_router_fv
   import tca_pkg::*;
 #(
@@ -170,7 +170,8 @@ module tca_router_fv
           assert (beats[k][PlaceBit+:3] == place);
           assert (place < 3'(MaxBeats - 1) || beats[k][BeatBits-1]);
           if (place == '0) begin
-            assert (beats[k][Width+:Ports] == Ports'(8'd1 << way(beats[k][127:0], node_q, route_q)));
+            assert (beats[k][Width+:Ports] ==
+                    Ports'(8'd1 << way(beats[k][127:0], node_q, route_q)));
           end
           place = beats[k][BeatBits-1] ? '0 : place + 1'b1;
           lasts = lasts + 8'(beats[k][BeatBits-1]);
@@ -190,7 +191,8 @@ module tca_router_fv
         if (dut.crossing_valid_q[i]) begin
           assert (dut.crossing_data_q[i][InputBit+:3] == 3'(i));
           assert ($onehot0(dut.crossing_way_q[i]));
-          assert (left_q[i] == (dut.crossing_last_q[i] ? '0 : dut.crossing_data_q[i][PlaceBit+:3] + 1'b1));
+          assert (left_q[i] == (dut.crossing_last_q[i] ? '0 :
+                                dut.crossing_data_q[i][PlaceBit+:3] + 1'b1));
           assert (left_q[i] == '0 || dut.gen_input[i].packet_way_q == dut.crossing_way_q[i]);
           if (dut.crossing_data_q[i][PlaceBit+:3] == '0) begin
             assert (dut.crossing_way_q[i] ==
@@ -210,7 +212,7 @@ module tca_router_fv
     localparam bit Ring = o == PortEast || o == PortWest;
     localparam int unsigned Opposite = (o == PortEast) ? PortWest : PortEast;
 
-    logic [3:0] used_q, whole_q;  // packets for which no credit has been given, and those that have come to their end
+    logic [3:0] used_q, whole_q;  // packets without a credit yet, and those of them that are whole
     logic [2:0] place_out_q;      // the place of the next beat
     logic [2:0] from_q;           // the input of the packet that is coming
     logic header;
@@ -305,8 +307,10 @@ module tca_router_fv
         assert (used_q == whole_q + 4'(place_out_q != '0) && whole_q <= used_q);
         assert (used_q <= 4'(Slots) && dut.gen_output[o].credits_q <= Slots);
         // Whoever wants an output that is free and has room gets it, or somebody else does.
-        if (dut.gen_output[o].wants != '0 && !dut.gen_output[o].busy_q && dut.gen_output[o].credits_q > 1)
+        if (dut.gen_output[o].wants != '0 && !dut.gen_output[o].busy_q &&
+            dut.gen_output[o].credits_q > 1) begin
           assert (starts);
+        end
         assert (held_q <= 8'(dut.gen_output[o].held_q));
         assert (8'(dut.gen_output[o].held_q) <= 8'(Patience));
         assert (!(could_go && held_q == 8'(Patience)) || starts);

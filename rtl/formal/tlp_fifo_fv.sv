@@ -1,4 +1,5 @@
-// Every beat comes out once, unchanged and in its place; room for `Depth` beats is there, and is given back.
+// Every beat comes out once, unchanged and in its place; room for `Depth` beats is there, and is
+// given back.
 module tlp_fifo_fv #(
   parameter int unsigned Width = 3,
   parameter int unsigned Depth = 5
@@ -34,7 +35,8 @@ module tlp_fifo_fv #(
 
   localparam int unsigned CountBits = $clog2(2 * Depth + 1);  // no sum below wraps
 
-  // What the sender knows, and one beat, whichever: the beats before it, itself included, and what it is.
+  // What the sender knows, and one beat, whichever: the beats before it, itself included, and what
+  // it is.
   logic [CountBits-1:0] inside_q, ahead_q;
   logic watching_q;
   logic [Width:0] watched_q;

@@ -1,5 +1,6 @@
-// Stands for tlp_fifo in the proof of the router: beats keep their order and stay until they are taken, but come to the
-// output whenever they like. tlp_fifo_fv proves that the real one does as much.
+// Stands for tlp_fifo in the proof of the router: beats keep their order and stay until they are
+// taken, but come to the output whenever they like. tlp_fifo_fv proves that the real one does as
+// much.
 module tlp_fifo #(
   parameter int unsigned Width = 128,
   parameter int unsigned Depth = 256
