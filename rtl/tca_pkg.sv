@@ -242,7 +242,7 @@ package tca_pkg;
   localparam logic [3:0] CauseNone        = 4'd0;
   localparam logic [3:0] CauseBusy        = 4'd1;  // a doorbell while the channel ran
   localparam logic [3:0] CauseLength      = 4'd2;  // a repetition of zero, a run of 2 GB or more
-  localparam logic [3:0] CauseAddress     = 4'd3;  // outside of the map, of its target, or no route
+  localparam logic [3:0] CauseAddress     = 4'd3;  // outside of the map or of its target, no route
   localparam logic [3:0] CauseDescriptor  = 4'd4;  // a descriptor's address, or its fetch failed
   localparam logic [3:0] CauseUnsupported = 4'd5;  // an answer "unsupported request"
   localparam logic [3:0] CauseAbort       = 4'd6;  // an answer "completer abort"

@@ -310,6 +310,22 @@ module tca_regs
     end
   end
 
+  // Where a chain is, or was when it stopped.
+  logic [Channels-1:0][AddressBits-1:0] where_q;
+  logic [Channels-1:0] stopped_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      where_q <= '0;
+      stopped_q <= '0;
+    end else begin
+      for (int unsigned c = 0; c < Channels; ++c) begin
+        stopped_q[c] <= cause_i[c] != CauseNone;
+        if (!stopped_q[c]) where_q[c] <= where_i[c];
+      end
+    end
+  end
+
   logic [31:0] own_word, channel_word;
 
   always_comb begin
@@ -343,22 +359,6 @@ module tca_regs
     read_word = '0;
     if (in_memory) read_word = memory_data_o[32*dword_q+:32];
     else if (in_registers) read_word = offset_q[8] ? channel_word : own_word;
-  end
-
-  // Where a chain is, or was when it stopped.
-  logic [Channels-1:0][AddressBits-1:0] where_q;
-  logic [Channels-1:0] stopped_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      where_q <= '0;
-      stopped_q <= '0;
-    end else begin
-      for (int unsigned c = 0; c < Channels; ++c) begin
-        stopped_q[c] <= cause_i[c] != CauseNone;
-        if (!stopped_q[c]) where_q[c] <= where_i[c];
-      end
-    end
   end
 
   logic unused;

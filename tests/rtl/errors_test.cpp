@@ -8,9 +8,18 @@
 namespace tca::test {
 namespace {
 
-enum Cause : std::uint64_t { none, busy, length, misaddressed, unfetched, unsupported, aborted, poisoned, malformed, silent };
-
-constexpr std::uint64_t flags = 0x20000;
+enum Cause : std::uint64_t {
+  none,
+  busy,
+  length,
+  misaddressed,
+  unfetched,
+  unsupported,
+  aborted,
+  poisoned,
+  malformed,
+  silent
+};
 
 class Errors : public testing::TestWithParam<std::size_t> {
  protected:
@@ -69,7 +78,9 @@ class Errors : public testing::TestWithParam<std::size_t> {
   }
   // Channel 1 reads words that say so.
   void mark() { std::memset(machine[0].host.memory(Target::host).data() + 0x1000, 0xa5, 0x1000); }
-  static bool marked(const Tlp& tlp) { return tlp.payload.size() > 8 && tlp.payload[7] == std::byte{0xa5} && tlp.payload[8] == std::byte{0xa5}; }
+  static bool marked(const Tlp& tlp) {
+    return tlp.payload.size() > 8 && tlp.payload[7] == std::byte{0xa5} && tlp.payload[8] == std::byte{0xa5};
+  }
 
   static constexpr std::uint64_t first_slot = 8;
   Machine machine;
@@ -138,7 +149,9 @@ TEST_P(Errors, OfFetchesStopTheirChannel) {
   expect_stop(unfetched, address(0, Target::hub, 0));
   expect_stop(unfetched, address(1, Target::host, 0));
   const std::uint64_t in_host = machine.place(0, {put(1)}, 8, true);
-  machine[0].host.on_completion = [](Tlp& tlp) { return tlp.tag < 128 || (tlp = without_data(tlp, 1), true); };
+  machine[0].host.on_completion = [](Tlp& tlp) {
+    return tlp.tag < 128 || (tlp = without_data(tlp, 1), true);
+  };
   expect_stop(unfetched, in_host);
   machine[0].host.on_completion = [](Tlp& tlp) { return tlp.tag < 128; };
   expect_stop(unfetched, in_host);

@@ -13,8 +13,6 @@ namespace {
 class Hubs : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Widths, Hubs, testing::Values(128, 256), testing::PrintToStringParamName());
 
-constexpr std::uint64_t flags = 0x20000;  // in each host's memory
-
 // Each row of a descriptor: where it begins on both sides.
 void each_row(const Descriptor& descriptor, const std::function<void(std::uint64_t, std::uint64_t)>& row) {
   const auto& loops = descriptor.loops;
@@ -117,7 +115,8 @@ void random_chains(std::size_t width, std::uint64_t seed) {
       std::vector<Descriptor> chain;
       for (std::uint32_t k = 0; k < puts; ++k) {
         const std::uint32_t place = (node * channels + channel) * puts + k;
-        const std::uint64_t source = address(node, random.coin() ? Target::host : Target::gpu1, random.below(0xf000));
+        const std::uint64_t source =
+            address(node, random.coin() ? Target::host : Target::gpu1, random.below(0xf000));
         const std::uint32_t to = random.below(nodes);
         chain.push_back(random_put(random, source, address(to, Target::gpu0, place * room), room));
         if (random.below(3) != 0) {
@@ -126,11 +125,13 @@ void random_chains(std::size_t width, std::uint64_t seed) {
         }
         all.push_back(chain.back());
       }
-      machine.ring(node, channel, machine.place(node, chain, puts * channel, random.coin()), 1 + seed + channel);
+      machine.ring(node, channel, machine.place(node, chain, puts * channel, random.coin()),
+                   1 + seed + channel);
     }
   }
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    for (std::uint32_t channel = 0; channel < channels; ++channel) machine.done(node, channel, 1 + seed + channel);
+    for (std::uint32_t channel = 0; channel < channels; ++channel)
+      machine.done(node, channel, 1 + seed + channel);
   }
   machine.until("all flags", [&] { return flags_seen == flagged.size(); });
   machine.until("all hubs to rest", [&] { return machine.idle(); });
