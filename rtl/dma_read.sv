@@ -149,7 +149,8 @@ module dma_read
   assign reads = issue_q.bytes != 9'd0 && !stop_o[issue_q.notice.channel];
   assign notes = (issue_q.notice.notify && !stop_o[issue_q.notice.channel]) || issue_q.notice.ends;
   assign tag_free = 6'(place_t'(head_q - tail_q)) < tags_i;
-  assign read_free = !read_valid_o || read_ready_i;
+  // A read in two cycles is enough, since its write takes two beats at least.
+  assign read_free = !read_valid_o;
   assign issue_fires = issue_valid_q && (!reads || (tag_free && read_free)) &&
       (!notes || notice_room);
   assign head_d = head_q + place_t'(issue_fires && reads);
@@ -297,7 +298,7 @@ module dma_read
     end
   end
 
-  assign active_o = issue_fires || read_valid_o && read_ready_i || notice_due || answers_active ||
+  assign active_o = issue_fires || (read_valid_o && read_ready_i) || notice_due || answers_active ||
       written_i || (take && request != '0);
 
   logic unused;
