@@ -1,0 +1,78 @@
+"""What is proved, how deep, and the faults that a proof must refuse."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Change:
+    """A text of a file that becomes another one. A fault is a change with a name."""
+
+    file: str
+    old: str
+    new: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    name: str
+    depth: int
+    sources: list[str]
+    faults: list[Change]
+    changes: list[Change] = field(default_factory=list)
+
+
+def fault(name, file, old, new):
+    return Change(file, old, new, name)
+
+
+# Packets of three beats at most, so that buffers of some packets are small.
+SHORT_PACKETS = Change("tca_pkg.sv", "MaxPayloadBytes = 256", "MaxPayloadBytes = 32")
+
+ARBITER = Proof(
+    "rr_arbiter",
+    depth=6,
+    sources=["rr_arbiter.sv", "formal/rr_arbiter_fv.sv"],
+    faults=[
+        fault("no turns", "rr_arbiter.sv", "behind_q <= above;", "behind_q <= behind_q;"),
+        fault("two served", "rr_arbiter.sv", "grant_o = candidates & ~above", "grant_o = candidates"),
+        fault("never anew", "rr_arbiter.sv", ": request_i;", ": '0;"),
+        fault("same again", "rr_arbiter.sv", "behind_q <= above;", "behind_q <= above | grant_o;"),
+    ],
+)
+
+BUFFER = Proof(
+    "tlp_fifo",
+    depth=8,
+    sources=["tlp_fifo.sv", "formal/tlp_fifo_fv.sv"],
+    faults=[
+        fault("a place too few", "tlp_fifo.sv", "IndexBits'(Depth - 1)", "IndexBits'(Depth - 2)"),
+        fault("a beat overwritten", "tlp_fifo.sv", "count_q != '0 && !(memory_valid_q && spare_valid_q)", "count_q != '0"),
+        fault("a beat twice", "tlp_fifo.sv", "output_valid_q <= memory_valid_q || spare_valid_q || !advance", "output_valid_q <= memory_valid_q || output_valid_q"),
+        fault("out of turn", "tlp_fifo.sv", "output_q <= spare_valid_q ? spare_q : memory_q", "output_q <= memory_q"),
+        fault("read too early", "tlp_fifo.sv", "assign read = count_q != '0", "assign read = (valid_i || count_q != '0)"),
+        fault("empty too early", "tlp_fifo.sv", "empty_o = count_q == '0 && !memory_valid_q", "empty_o = count_q == '0"),
+        fault("a credit too many", "tlp_fifo.sv", "credit_o = output_valid_q && ready_i", "credit_o = ready_i"),
+    ],
+)
+
+ROUTER = Proof(
+    "tca_router",
+    depth=2,
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_router_fv.sv"],
+    changes=[SHORT_PACKETS],
+    faults=[
+        fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),
+        fault("no credits", "tca_router.sv", "starts = !busy_q && room &&", "starts = !busy_q &&"),
+        fault("a credit too many", "tca_router.sv", "credits_q <= CreditBits'(Slots)", "credits_q <= CreditBits'(Slots + 1)"),
+        fault("credits by beats", "tca_router.sv", "credit_o[i] <= last_leaves[i]", "credit_o[i] <= leaves[i]"),
+        fault("packets interleaved", "tca_router.sv", "busy_q <= (busy_q || starts)", "busy_q <= starts"),
+        fault("never free", "tca_router.sv", "&& (last_leaves & to_here) == '0", ""),
+        fault("no patience's end", "tca_router.sv", "request = (patience_over &&", "request = (1'b0 &&"),
+        fault("own node sent away", "tca_router.sv", "(!in_window(address) || target == node)", "!in_window(address)"),
+        fault("reads travel", "tca_router.sv", "is_write(header.dw0) && port", "port"),
+        fault("way forgotten", "tca_router.sv", "packet_way_q <= way[i];", "packet_way_q <= head_way[i];"),
+    ],
+)
+
+PROOFS = [ROUTER, BUFFER, ARBITER]
