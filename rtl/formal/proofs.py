@@ -75,4 +75,21 @@ ROUTER = Proof(
     ],
 )
 
-PROOFS = [ROUTER, BUFFER, ARBITER]
+WALK = Proof(
+    "dma_walk",
+    depth=2,
+    sources=["tca_pkg.sv", "dma_walk.sv", "formal/dma_walk_fv.sv"],
+    faults=[
+        fault("border ignored", "dma_walk.sv", "13'd4096 - {1'b0, piece_q.destination[11:0]}", "13'd4096"),
+        fault("lane ignored", "dma_walk.sv", "{4'd0, request_i} - {11'd0, lane}", "{4'd0, request_i}"),
+        fault("a row too few", "dma_walk.sv", "descriptor_q.count0 - 24'd1}", "descriptor_q.count0 - 24'd2}"),
+        fault("wrong base of a plane", "dma_walk.sv", "if (k <= 32'(loop)) place_d[k]", "if (k < 32'(loop)) place_d[k]"),
+        fault("last too early", "dma_walk.sv", "(left_q == '0 || descriptor_q.run", "(left_q[0] == '0 || descriptor_q.run"),
+        fault("bytes twice", "dma_walk.sv", "piece_q.source + {31'd0, bytes_q}", "piece_q.source"),
+        fault("pitch without sign", "dma_walk.sv", "{{8{pitch.source[31]}}, pitch.source}", "{8'd0, pitch.source}"),
+        fault("goes on refused", "dma_walk.sv", "state_q <= Refused;", "state_q <= Cut;"),
+        fault("another's memory read", "dma_walk.sv", "source.node != node_i ||", ""),
+    ],
+)
+
+PROOFS = [ROUTER, WALK, BUFFER, ARBITER]
