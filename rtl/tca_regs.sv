@@ -233,7 +233,12 @@ module tca_regs
   assign set = writes && in_registers && enables == 4'hf && !offset_q[8];
   assign set_channel = writes && in_registers && enables == 4'hf && offset_q[8];
   assign channel = offset_q[6+:ChannelBits];
-  assign bad_access = writes && !in_memory && !(in_registers && enables == 4'hf);
+  // A configuration with which reads can go out.
+  logic sound;
+  assign sound = (word[8:0] == 9'd64 || word[8:0] == 9'd128 || word[8:0] == 9'd256) &&
+      word[21:16] != 6'd0 && word[21:16] <= 6'(Tags);
+  assign bad_access = (writes && !in_memory && !(in_registers && enables == 4'hf)) ||
+      (set && offset_q[7:2] == 6'h04 && !sound);
 
   // The upper dword of a value rings the doorbell.
   always_comb begin
@@ -274,7 +279,7 @@ module tca_regs
       busy_q <= (busy_q & ~finished_i) | start_o;
       if (set) begin
         unique case (offset_q[7:2])
-          6'h04: begin
+          6'h04: if (sound) begin
             request_o <= word[8:0];
             tags_o <= word[21:16];
           end

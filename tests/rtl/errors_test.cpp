@@ -191,6 +191,8 @@ TEST_P(Errors, OfAccessesAreKept) {
   expect_error(1);
   machine.store(0, 0x10000, 1);
   expect_error(2);
+  machine.store(0, reg::config, 0);
+  expect_error(2);
   Tlp answer = without_data({}, 0);
   answer.kind = Tlp::Kind::completion;
   machine[0].host.send(answer);
