@@ -133,7 +133,8 @@ module dma_walk_fv
     // Every piece begins where its descriptor does: on this node's memory, and on one node's target.
     place_bad = piece.source[39:35] != {1'b1, node_q} || piece.source[34:33] == 2'd3 ||
                 piece.source[34:33] != descriptor_q.source[34:33] ||
-                !piece.destination[39] || piece.destination[38:33] != descriptor_q.destination[38:33] ||
+                !piece.destination[39] ||
+                piece.destination[38:33] != descriptor_q.destination[38:33] ||
                 !reachable(piece.destination[38:35], node_q, route_q);
     count_bad = descriptor_q.run >= 32'h8000_0000 || count[0] == '0 || count[1] == '0 ||
                 count[2] == '0;
