@@ -5,7 +5,7 @@ build_packages="g++=g++ cmake=cmake make=make libfmt-dev libcli11-dev nlohmann-j
 test_packages="python3=python3 gcc=gcc spin=spin strace=strace libgtest-dev librapidcheck-dev"
 ildg_packages="libpugixml-dev"
 mpi_packages="mpirun=openmpi-bin mpicc:mpi.h=libopenmpi-dev"
-optional_packages="ccache=ccache ld.lld=lld gfortran=gfortran pkg-config=pkg-config gdb=gdb ip=iproute2 libhwloc-dev libfftw3-dev libbenchmark-dev python3-matplotlib python3-scipy"
+optional_packages="ccache=ccache ld.lld=lld gfortran=gfortran pkg-config=pkg-config gdb=gdb ip=iproute2 libhwloc-dev libfftw3-dev libbenchmark-dev verilator=verilator python3-matplotlib python3-scipy"
 python_packages="python3-venv python3-dev"
 # From PyPI, into build/venv: what builds and tests the Python package, and MPI's peer where an MPI is.
 pypi_packages="nanobind scikit-build-core numpy"
