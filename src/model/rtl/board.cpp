@@ -25,12 +25,13 @@ void Board::set(std::uint64_t address, std::uint64_t value) {
   std::array<std::byte, 8> bytes;
   std::memcpy(bytes.data(), &value, bytes.size());
   queues_[port::host].push_back({loads_.add(make_write(address, bytes), port::host), 0});
+  bool fed;
   do {
     in_ = {};
-    feed_all(0);
+    fed = feed_all(0);
     core_->cycle(in_, out_);
     collect();
-  } while (!queues_[port::host].empty() || !core_->idle());
+  } while (fed || !core_->idle());
 }
 
 void Board::arrive(std::uint32_t port, std::uint32_t load, Time first) {
@@ -44,10 +45,11 @@ void Board::credit(std::uint32_t port, Time at) {
   if (may_lack_credits(port)) wake_at(at);
 }
 
-// A hub that has credits for two of the longest packets does not wait for more, which then go in with something else.
+// A hub that has credits for a few of the longest packets does not wait for more, which then go in with something else.
 bool Board::may_lack_credits(std::uint32_t port) const {
-  const std::uint32_t all = port == port::host ? host_credits : cable_credits;
-  return outgoing_[port].owed + 2 * beats(most_payload) > all;
+  constexpr std::uint32_t few = 3;  // one enters a ring where two find room
+  const std::uint32_t owed = outgoing_[port].owed;
+  return port == port::host ? owed + few * beats(most_payload) > host_credits : owed + few > cable_credits;
 }
 
 // Edges lie on whole cycles. A cycle that has been asked for comes in any case, so only an earlier one is asked for.
@@ -121,7 +123,7 @@ void Board::collect() {
 
 void Board::collect(std::uint32_t port, const Beat& beat) {
   Outgoing& outgoing = outgoing_[port];
-  ++outgoing.owed;
+  if (port == port::host || !outgoing.open) ++outgoing.owed;
   if (!outgoing.open) {
     Load load;
     std::copy_n(beat.words.begin(), load.tlp.header.size(), load.tlp.header.begin());

@@ -18,7 +18,7 @@ class Outside {
   virtual ~Outside() = default;
   // The header of a packet has left by a port; its data follows, a beat a cycle.
   virtual void leave(std::uint32_t node, std::uint32_t port, std::uint32_t load) = 0;
-  // A beat has left the buffer of a cable's input.
+  // A packet has left the buffer of a cable's input.
   virtual void make_room(std::uint32_t node, std::uint32_t port) = 0;
   // Asks for a cycle at that time.
   virtual void wake(std::uint32_t node, des::Time at) = 0;
@@ -34,7 +34,7 @@ class Board {
 
   // A packet comes in by a port; its first beat at `first` at the earliest.
   void arrive(std::uint32_t port, std::uint32_t load, des::Time first);
-  // The other end of a port has room for a beat more from `at` on.
+  // The other end of a port has room for more from `at` on: of a cable for a packet, of the host's for a beat.
   void credit(std::uint32_t port, des::Time at);
 
   void cycle(des::Time now);

@@ -9,9 +9,9 @@
 
 namespace tca::rtl {
 
-constexpr std::uint32_t most_words = 8;      // 32-bit words in a beat of 256 bits
-constexpr std::uint32_t cable_credits = 256;  // beats in the buffer of a cable's input
-constexpr std::uint32_t host_credits = 64;    // beats in the buffer for what the host sends
+constexpr std::uint32_t most_words = 8;  // 32-bit words in a beat of 256 bits
+constexpr std::uint32_t cable_credits = 56;  // packets, the longest ones, in the buffer of a cable's input, or more
+constexpr std::uint32_t host_credits = 64;   // beats in the buffer for what the host sends, and in the host's
 constexpr std::uint32_t most_tags = 32;
 
 struct Beat {
@@ -22,7 +22,8 @@ struct Beat {
 // What the ports carry in one cycle in one direction; the host's port is the last.
 struct Wires {
   std::array<Beat, port::count> beats{};
-  std::array<bool, port::count> credits{};  // each for one beat the other way
+  // Room for what goes the other way: on a cable for a packet, at the host's port for a beat.
+  std::array<bool, port::count> credits{};
 };
 
 class Core {
