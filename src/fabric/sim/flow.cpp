@@ -74,7 +74,7 @@ std::vector<std::uint64_t> Flow::bytes_of_copies(const Elements& lengths) const 
 
 // Tells a hub in RTL where a part of a copy lies.
 void Flow::address(const Copy& copy, const base::Shape& shape, Message& message) const {
-  if (protocol_.moves_bytes()) message.bytes_of_puts.push_back({copy.to, copy.from, &shape, &closed_});
+  if (protocol_.moves_bytes()) message.bytes_of_puts.push_back({copy.to, copy.from, &shape, closed_});
 }
 
 // Makes the message that carries a step of a counted flow, with the lengths in front.
@@ -173,19 +173,23 @@ des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step) {
 
 des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step) {
   co_await flow->arrived_.reached(step);
-  flow->land();
+  const des::Time at = flow->simulator_.now();
+  // Within a node a flag takes another way than the data before it, and may be a little faster. A program cannot tell, as
+  // its processor takes longer to notice the flag.
+  if (flow->protocol_.moves_bytes()) co_await flow->simulator_.sleep(flow->protocol_.notice());
+  flow->land(at);
 }
 
-void Flow::land() {
+void Flow::land(des::Time at) {
   Flight flight = std::move(flights_.front());
   flights_.pop_front();
   ++landed_;
-  landed_at_ = simulator_.now();
+  landed_at_ = at;
   begun_at_ = flight.begin;
-  if (!closed_) before_.land(flight.immediates);
+  if (!*closed_) before_.land(flight.immediates);
   if (protocol_.moves_bytes()) {
     if (is_counted()) flight.lengths = std::ranges::find(messages_, landed_, &OfStep::step)->come;
-  } else if (!closed_) {
+  } else if (!*closed_) {
     scatter(flight);
   }
   if (is_counted()) landed_lengths_.push_back(std::move(flight.lengths));

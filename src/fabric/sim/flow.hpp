@@ -91,7 +91,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
   SimProgram* sender = nullptr;     // null before it is made and after it is destroyed
   SimProgram* receiver = nullptr;   // likewise
-  void close() { closed_ = true; }  // nothing more may land: one end has given its memory back
+  void close() { *closed_ = true; }  // nothing more may land: one end has given its memory back
 
  private:
   using Elements = std::vector<std::uint64_t>;  // of the counted puts
@@ -118,7 +118,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   void make_message(const Elements& lengths);
   std::vector<std::byte> gather(const Elements& lengths);
   void scatter(const Flight& flight) const;
-  void land();
+  void land(des::Time at);
 
   des::Simulator& simulator_;
   Protocol& protocol_;
@@ -134,7 +134,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   std::vector<std::vector<std::byte>> spare_;
   std::uint64_t departed_ = 0, left_ = 0, landed_ = 0;
   des::Time left_at_ = 0, landed_at_ = 0, begun_at_ = 0;
-  bool closed_ = false;
+  std::shared_ptr<bool> closed_ = std::make_shared<bool>(false);
 };
 
 }  // namespace tca::sim

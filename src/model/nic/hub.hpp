@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "base/layout/shape.hpp"
@@ -16,7 +17,7 @@ struct Bytes {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   const base::Shape* shape = nullptr;
-  const bool* closed = nullptr;  // whether one end has given its memory back, which is then left alone
+  std::shared_ptr<const bool> closed = {};  // whether one end has given its memory back, which is then left alone
 
   explicit operator bool() const { return shape != nullptr; }
 };

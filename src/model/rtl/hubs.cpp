@@ -47,7 +47,7 @@ Hubs::Hubs(net::Network& network, std::uint32_t interconnect, std::uint32_t host
 Hubs::Node& Hubs::node(std::uint32_t number) {
   std::unique_ptr<Node>& node = nodes_.at(number);
   if (node) return *node;
-  node = std::make_unique<Node>();
+  node = std::make_unique<Node>(simulator_);
   node->board = std::make_unique<Board>(static_cast<Outside&>(*this), loads_, kind_, number, this->number(number));
   set_up(number);
   return *node;
@@ -155,6 +155,7 @@ void Hubs::depart_to_host(std::uint32_t number, std::uint32_t load) {
   if (target != Target::host)
     for (unit = 0;; ++unit)
       if (network_.is_device({number, unit}) && ++gpus == static_cast<std::uint32_t>(target)) break;
+  if (tlp.is_write()) ++node.arrivals[static_cast<std::size_t>(target)].sent;
   send({.from = nic(number),
         .to_unit = unit,
         .kind = tlp.is_read() ? net::PacketKind::request : net::PacketKind::data,
@@ -216,16 +217,17 @@ void Hubs::answer(Endpoint memory, Tlp part, bool first) {
 void Hubs::write(Endpoint memory, const Tlp& tlp) {
   const std::uint64_t offset = offset_of(tlp.address());
   const std::span<const std::byte> bytes = tlp.written();
-  NodeMemory& own = node(memory.node).memory;
+  Node& own = node(memory.node);
   const Target target = target_of(tlp.address());
+  own.arrivals[static_cast<std::size_t>(target)].landed.add();
   if (target == Target::host && Mailboxes::holds(offset)) {
     std::uint64_t value = 0;
     std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
-    if (own.mailboxes.write(offset, value)) return;
+    if (own.memory.mailboxes.write(offset, value)) return;
     base::fail(Errc::device_failed, "fidelity rtl: a hub wrote {:#x} where node {} expected no flag (address {:#x})", value,
                memory.node, tlp.address());
   }
-  const Apertures::Found found = own.apertures(target).find(offset, bytes.size());
+  const Apertures::Found found = own.memory.apertures(target).find(offset, bytes.size());
   if (!found.exists)
     base::fail(Errc::device_failed, "fidelity rtl: a hub wrote {} bytes of node {} that no put leads to (address {:#x})",
                bytes.size(), memory.node, tlp.address());

@@ -40,6 +40,12 @@ class Hubs final : public net::Consignee, public des::Handler, private Outside {
   // Of a node's reads, the one after the next `reads` goes wrong.
   void spoil(std::uint32_t node, std::uint32_t reads, Fault fault) { this->node(node).trouble = {reads, fault}; }
 
+  // Awaits the landing of what a hub has sent to a memory of its node so far.
+  auto landed(std::uint32_t node, Target target) {
+    Arrivals& arrivals = this->node(node).arrivals[static_cast<std::size_t>(target)];
+    return arrivals.landed.reached(arrivals.sent);
+  }
+
   void take(std::uint64_t load, net::Endpoint at, des::Time tail) override;
   void handle(const des::Event& event) override;
 
@@ -51,8 +57,17 @@ class Hubs final : public net::Consignee, public des::Handler, private Outside {
     std::uint32_t reads;
     Fault fault;
   };
+  // Writes to a memory, which land in order.
+  struct Arrivals {
+    explicit Arrivals(des::Simulator& simulator) : landed(simulator, {"the landing of a hub's writes"}) {}
+    std::uint64_t sent = 0;
+    des::Counter landed;
+  };
   struct Node {
+    explicit Node(des::Simulator& simulator)
+        : arrivals{Arrivals(simulator), Arrivals(simulator), Arrivals(simulator)} {}
     std::unique_ptr<Board> board;
+    std::array<Arrivals, 3> arrivals;  // by target
     NodeMemory memory;
     std::deque<Leaving> leaving;
     des::Time host_free = 0;  // when the wire to the host has sent all

@@ -83,6 +83,7 @@ des::Task RtlHub::carry(std::uint32_t node, std::uint32_t number, const DmaChain
   own.turn.release();
   if (run->cause != 0) fail(*run);
   co_await run->flags.reached(run->expected);
+  for (const Run::Opened& opened : run->opened) co_await hubs_.landed(opened.node, opened.target);
   close(*run);
   runs_.erase(run);
 }
@@ -122,10 +123,11 @@ void RtlHub::add_data(Run& run, const Descriptor& descriptor) {
   add_copy(run.table, shape, address(descriptor.to, 0), address(descriptor.from, 0));
 }
 
-std::uint64_t RtlHub::open(Run& run, Endpoint at, std::byte* memory, std::uint64_t bytes, const bool* closed) {
-  Apertures& apertures = hubs_.memory(at.node).apertures(hubs_.target(at));
-  const std::uint64_t offset = apertures.open(memory, bytes, closed);
-  run.opened.push_back({&apertures, offset, closed});
+std::uint64_t RtlHub::open(Run& run, Endpoint at, std::byte* memory, std::uint64_t bytes,
+                           const std::shared_ptr<const bool>& closed) {
+  const Target target = hubs_.target(at);
+  const std::uint64_t offset = hubs_.memory(at.node).apertures(target).open(memory, bytes, closed.get());
+  run.opened.push_back({at.node, target, offset, closed});
   return offset;
 }
 
@@ -193,7 +195,8 @@ void RtlHub::ring(const Run& run, std::uint64_t table) {
 }
 
 void RtlHub::close(Run& run) {
-  for (const Run::Opened& opened : run.opened) opened.apertures->close(opened.offset, opened.closed);
+  for (const Run::Opened& opened : run.opened)
+    hubs_.memory(opened.node).apertures(opened.target).close(opened.offset, opened.closed.get());
   for (const std::uint32_t node : run.told) hubs_.memory(node).mailboxes.forget(&run);
 }
 

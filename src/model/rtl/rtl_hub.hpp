@@ -39,9 +39,10 @@ class RtlHub final : public net::Hub {
     std::uint64_t expected = 0;  // flags
     std::uint64_t cause = 0;     // why it has failed; 0: it has not
     struct Opened {
-      Apertures* apertures;
+      std::uint32_t node;
+      Target target;
       std::uint64_t offset;
-      const bool* closed;
+      std::shared_ptr<const bool> closed;
     };
     std::vector<Opened> opened;
     std::vector<std::uint32_t> told;  // nodes where flags are expected
@@ -61,7 +62,8 @@ class RtlHub final : public net::Hub {
   des::Task carry(std::uint32_t node, std::uint32_t channel, const net::DmaChain& chain);
   void make_table(Run& run);
   void add_data(Run& run, const net::Descriptor& descriptor);
-  std::uint64_t open(Run& run, net::Endpoint at, std::byte* memory, std::uint64_t bytes, const bool* closed);
+  std::uint64_t open(Run& run, net::Endpoint at, std::byte* memory, std::uint64_t bytes,
+                     const std::shared_ptr<const bool>& closed);
   void expect_flag(Run& run, std::uint32_t node, des::Counter& counter);
   void expect_end(Run& run);
   std::uint64_t place(Run& run);
