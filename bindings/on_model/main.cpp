@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> arguments;
   app.add_option("-n,--ranks", ranks, "How many ranks")->capture_default_str();
   app.add_option("--machine", options.machine, "The machine, such as ha-pacs-tca or quong, or a file");
-  app.add_option("--fidelity", options.fidelity, "tlp, train or flow");
+  app.add_option("--fidelity", options.fidelity, "tlp, train, flow or rtl");
   app.add_option("program", program, "The program, compiled with -shared -fPIC")->required();
   app.add_option("arguments", arguments, "Its arguments");
   app.positionals_at_end();

@@ -105,7 +105,7 @@ typedef struct tca_world_options {
   const char*
       fabric;  ///< "shm", "cuda", "mpi", "shm+mpi", "cuda+mpi" or "sim"; empty: OPENTCA_FABRIC, or shm
   const char* machine;   ///< the modelled machine, on sim
-  const char* fidelity;  ///< "tlp", "train" or "flow", on sim
+  const char* fidelity;  ///< "tlp", "train", "flow" or "rtl", on sim
   int device;            ///< the GPU of this rank, on cuda; -1: its position among the ranks of the host
   int engine_blocks;     ///< multiprocessors for the resident engine, on cuda
   int trace;             ///< whether to record events for tca_world_write_trace

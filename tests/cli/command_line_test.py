@@ -94,7 +94,7 @@ class Mistakes(CommandLineTest):
             ("--extent: 2 is no whole number from 3 to 65536", ("bench", "halo", "--extent", "2")),
             ("--rounds: 0 is no whole number from 1 to", ("bench", "halo", "--rounds", "0")),
             ("--descriptors: 0 is no whole number from 1 to 65536", ("bench", "commit", "--descriptors", "0")),
-            ("--fidelity: `fine`: choose tlp, train or flow", ("bench", "pingpong", "--fidelity", "fine")),
+            ("--fidelity: `fine`: choose tlp, train, flow or rtl", ("bench", "pingpong", "--fidelity", "fine")),
             ("--fabric: `ib`: choose shm, mpi, shm\\+mpi, cuda, cuda\\+mpi or sim", ("himeno", "--fabric", "ib")),
             ("--links: `13`: choose 12 or 18", ("qcd", "invert", "--links", "13")),
             ("--ranks: a value is missing", ("himeno", "--ranks")),

@@ -530,7 +530,7 @@ class CommandLine(LauncherTest):
             (["run", "-n", "x", "--", "true"], "tca run: --ranks: x is no whole number from 1 to 4096"),
             (["himeno", "one", "--two", "3"], "tca himeno: one --two 3: not expected here"),
             (["qcd", "invert", "one", "two"], "tca qcd: one two: not expected here"),
-            (["bench", "pingpong", "--fidelity", "fine"], "tca bench: --fidelity: `fine`: choose tlp, train or flow"),
+            (["bench", "pingpong", "--fidelity", "fine"], "tca bench: --fidelity: `fine`: choose tlp, train, flow or rtl"),
             (["run", "-n", "2", "--bind", "rope", "--", "true"], "--bind: `rope`: choose auto, core or none"),
         ):
             with self.subTest(arguments):

@@ -23,18 +23,19 @@ std::string message_of(const std::function<void()>& run) {
 
 class ThreadRanks final : public Ranks {
  public:
-  ThreadRanks(std::string fabric, std::string machine)
-      : fabric_(std::move(fabric)), machine_(std::move(machine)) {}
+  ThreadRanks(std::string fabric, std::string machine, std::string fidelity)
+      : fabric_(std::move(fabric)), machine_(std::move(machine)), fidelity_(std::move(fidelity)) {}
 
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     WorldOptions effective = options;
     effective.fabric = fabric_;
     effective.machine = machine_;
+    effective.fidelity = fidelity_;
     return message_of([&] { World::run_threads(ranks, body, effective); });
   }
 
  private:
-  std::string fabric_, machine_;
+  std::string fabric_, machine_, fidelity_;
 };
 
 class MixedRanks final : public Ranks {
@@ -103,8 +104,9 @@ class ShuffleRanks final : public Ranks {
 
 }  // namespace
 
-std::unique_ptr<Ranks> thread_ranks(const std::string& fabric, const std::string& machine) {
-  return std::make_unique<ThreadRanks>(fabric, machine);
+std::unique_ptr<Ranks> thread_ranks(const std::string& fabric, const std::string& machine,
+                                    const std::string& fidelity) {
+  return std::make_unique<ThreadRanks>(fabric, machine, fidelity);
 }
 std::unique_ptr<Ranks> mixed_ranks(unsigned seed) { return std::make_unique<MixedRanks>(seed); }
 std::unique_ptr<Ranks> shuffle_ranks(unsigned seed) { return std::make_unique<ShuffleRanks>(seed); }
@@ -132,10 +134,11 @@ Backend hybrid_backend(unsigned seed, int sub_cluster) {
 
 // A modelled rank takes longer to hand its turn over than a store takes to cross, so these tests run fewer
 // steps.
-Backend sim_backend(const std::string& machine, std::vector<std::string> channels, int most_ranks) {
-  std::string name = "sim_" + machine;
+Backend sim_backend(const std::string& machine, std::vector<std::string> channels, int most_ranks,
+                    const std::string& fidelity) {
+  std::string name = "sim_" + machine + (fidelity.empty() ? "" : "_" + fidelity);
   std::ranges::replace(name, '-', '_');
-  return {name, [machine] { return thread_ranks("sim", machine); }, std::move(channels), 20, most_ranks};
+  return {name, [machine, fidelity] { return thread_ranks("sim", machine, fidelity); }, std::move(channels), 20, most_ranks};
 }
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend) { return out << backend.name; }

@@ -69,7 +69,8 @@ struct Backend {
 };
 
 // Runs ranks as threads over the named fabric.
-std::unique_ptr<Ranks> thread_ranks(const std::string& fabric = "shm", const std::string& machine = {});
+std::unique_ptr<Ranks> thread_ranks(const std::string& fabric = "shm", const std::string& machine = {},
+                                    const std::string& fidelity = {});
 // Forks, so no other thread may be running.
 std::unique_ptr<Ranks> process_ranks(const std::string& fabric = "shm");
 
@@ -87,7 +88,8 @@ Backend shuffle_backend(unsigned seed);
 
 // Runs threads with shared memory inside sub-clusters and the test double between them.
 Backend hybrid_backend(unsigned seed, int sub_cluster);
-Backend sim_backend(const std::string& machine, std::vector<std::string> channels, int most_ranks = 1 << 20);
+Backend sim_backend(const std::string& machine, std::vector<std::string> channels, int most_ranks = 1 << 20,
+                    const std::string& fidelity = {});
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend);
 

@@ -36,21 +36,23 @@ void Immediates::land(std::uint64_t count) {
   }
 }
 
-Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain, int from,
-           int to, std::span<const fabric::Put* const> puts)
+Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain,
+           std::string_view name, int from, int to, std::span<const fabric::Put* const> puts)
     : simulator_(simulator),
       protocol_(protocol),
       before_(before),
+      name_(name),
       permissions_(simulator, {"the permission of rank, to rank", to, from}),
       sent_(simulator, {"what rank sends to rank", from, to}),
       arrived_(simulator, {"what arrives from rank, at rank", from, to}) {
-  message_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain};
+  message_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain, .chain = name_};
   for (const fabric::Put* put : puts) {
     if (put->shape == nullptr || put->shape->bytes() == 0) continue;
     message_.puts.push_back(rows_of(*put->shape));
-    copies_.push_back({address(put->to_memory, to, put->to_offset),
-                       address(put->from_memory, from, put->from_offset), put->shape,
+    copies_.push_back({tca::sim::address(put->to_memory, to, put->to_offset),
+                       tca::sim::address(put->from_memory, from, put->from_offset), put->shape,
                        put->length ? put->length.element_bytes : 0});
+    address(copies_.back(), *put->shape, message_);
     if (put->length && !departures_)
       departures_.emplace(simulator, des::Label("the departures of rank, to rank", from, to));
   }
@@ -70,27 +72,62 @@ std::vector<std::uint64_t> Flow::bytes_of_copies(const Elements& lengths) const 
   return bytes;
 }
 
-// Takes the bytes of a counted flow, and makes the message that carries them, with the lengths in front.
-void Flow::gather(std::vector<std::byte>& bytes, const Elements& lengths) {
+// Tells a hub in RTL where a part of a copy lies.
+void Flow::address(const Copy& copy, const base::Shape& shape, Message& message) const {
+  if (protocol_.moves_bytes()) message.bytes_of_puts.push_back({copy.to, copy.from, &shape, closed_});
+}
+
+// Makes the message that carries a step of a counted flow, with the lengths in front.
+void Flow::make_message(const Elements& lengths) {
   while (!messages_.empty() && messages_.front().step <= std::min(left_, landed_)) messages_.pop_front();
-  Message& message = messages_.emplace_back(OfStep{departed_, message_}).message;
-  message.puts = {{.bytes = lengths.size() * sizeof(std::uint64_t), .count = 1}};
+  OfStep& of_step = messages_.emplace_back(OfStep{departed_, message_, lengths, Elements(lengths.size())});
+  Message& message = of_step.message;
+  message.step = static_cast<std::uint32_t>(departed_);
+  message.bytes_of_puts.clear();
+  of_step.of_lengths.run = lengths.size() * sizeof(std::uint64_t);
+  message.puts = {rows_of(of_step.of_lengths)};
+  address({std::as_writable_bytes(std::span(of_step.come)).data(), std::as_bytes(std::span(of_step.lengths)).data(),
+           nullptr, 0},
+          of_step.of_lengths, message);
   const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
-  bytes.resize(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
-  std::byte* dense = bytes.data();
   for (std::size_t i = 0; i < copies_.size(); ++i) {
     if (parts[i] == 0) continue;
-    const base::Shape part = base::cut(*copies_[i].shape, parts[i]);
+    const base::Shape& part = of_step.parts.emplace_back(base::cut(*copies_[i].shape, parts[i]));
     message.puts.push_back(rows_of(part));
-    dense = base::gather(dense, copies_[i].from, part);
+    address(copies_[i], part, message);
   }
+}
+
+// Takes the bytes of a step.
+std::vector<std::byte> Flow::gather(const Elements& lengths) {
+  std::vector<std::byte> bytes;
+  if (!spare_.empty()) {
+    bytes = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  if (is_counted()) {
+    const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
+    bytes.resize(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
+    std::byte* dense = bytes.data();
+    for (std::size_t i = 0; i < copies_.size(); ++i)
+      dense = base::gather_cut(dense, copies_[i].from, *copies_[i].shape, parts[i]);
+  } else {
+    bytes.resize(message_.bytes());
+    std::byte* dense = bytes.data();
+    for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
+  }
+  return bytes;
 }
 
 void Flow::scatter(const Flight& flight) const {
   const std::byte* dense = flight.bytes.data();
-  const std::vector<std::uint64_t> parts = bytes_of_copies(flight.lengths);
-  for (std::size_t i = 0; i < copies_.size(); ++i)
-    dense = base::scatter_cut(copies_[i].to, dense, *copies_[i].shape, parts[i]);
+  if (is_counted()) {
+    const std::vector<std::uint64_t> parts = bytes_of_copies(flight.lengths);
+    for (std::size_t i = 0; i < copies_.size(); ++i)
+      dense = base::scatter_cut(copies_[i].to, dense, *copies_[i].shape, parts[i]);
+  } else {
+    for (const Copy& copy : copies_) dense = base::scatter(copy.to, dense, *copy.shape);
+  }
 }
 
 void Flow::take_lengths() {
@@ -102,21 +139,15 @@ void Flow::take_lengths() {
 
 void Flow::depart(des::Time begin) {
   ++departed_;
-  std::vector<std::byte> bytes;
-  if (!spare_.empty()) {
-    bytes = std::move(spare_.back());
-    spare_.pop_back();
-  }
   Elements lengths;
   if (is_counted()) {
     for (const fabric::Length& length : sent_lengths) lengths.push_back(*length.elements);
-    gather(bytes, lengths);
+    make_message(lengths);
     departures_->add();
-  } else {
-    bytes.resize(message_.bytes());
-    std::byte* dense = bytes.data();
-    for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
   }
+  message_.step = static_cast<std::uint32_t>(departed_);
+  std::vector<std::byte> bytes;
+  if (!protocol_.moves_bytes()) bytes = gather(lengths);
   flights_.push_back({std::move(bytes), std::move(lengths), before_.sent(), begin});
   simulator_.spawn(await_sent(shared_from_this(), departed_), {"what leaves rank", message_.from});
   simulator_.spawn(await_arrival(shared_from_this(), departed_), {"what comes to rank", message_.to});
@@ -142,23 +173,24 @@ des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step) {
 
 des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step) {
   co_await flow->arrived_.reached(step);
-  flow->land();
+  const des::Time at = flow->simulator_.now();
+  // Within a node a flag takes another way than the data before it, and may be a little faster. A program cannot tell, as
+  // its processor takes longer to notice the flag.
+  if (flow->protocol_.moves_bytes()) co_await flow->simulator_.sleep(flow->protocol_.notice());
+  flow->land(at);
 }
 
-void Flow::land() {
+void Flow::land(des::Time at) {
   Flight flight = std::move(flights_.front());
   flights_.pop_front();
   ++landed_;
-  landed_at_ = simulator_.now();
+  landed_at_ = at;
   begun_at_ = flight.begin;
-  if (!closed_) {
-    before_.land(flight.immediates);
-    if (is_counted()) {
-      scatter(flight);
-    } else {
-      const std::byte* dense = flight.bytes.data();
-      for (const Copy& copy : copies_) dense = base::scatter(copy.to, dense, *copy.shape);
-    }
+  if (!*closed_) before_.land(flight.immediates);
+  if (protocol_.moves_bytes()) {
+    if (is_counted()) flight.lengths = std::ranges::find(messages_, landed_, &OfStep::step)->come;
+  } else if (!*closed_) {
+    scatter(flight);
   }
   if (is_counted()) landed_lengths_.push_back(std::move(flight.lengths));
   spare_.push_back(std::move(flight.bytes));

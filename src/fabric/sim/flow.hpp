@@ -51,8 +51,8 @@ struct Copy {
 class Flow : public std::enable_shared_from_this<Flow> {
  public:
   // `chain` is the chain's number, which is the same on every rank.
-  Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain, int from,
-       int to, std::span<const fabric::Put* const> puts);
+  Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain,
+       std::string_view name, int from, int to, std::span<const fabric::Put* const> puts);
 
   int from() const { return message_.from; }
   int to() const { return message_.to; }
@@ -91,7 +91,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
 
   SimProgram* sender = nullptr;     // null before it is made and after it is destroyed
   SimProgram* receiver = nullptr;   // likewise
-  void close() { closed_ = true; }  // nothing more may land: one end has given its memory back
+  void close() { *closed_ = true; }  // nothing more may land: one end has given its memory back
 
  private:
   using Elements = std::vector<std::uint64_t>;  // of the counted puts
@@ -102,21 +102,28 @@ class Flow : public std::enable_shared_from_this<Flow> {
     std::uint64_t immediates;  // number of immediate puts sent before
     des::Time begin;
   };
+  // A step of a counted flow, with what a hub in RTL reads and writes in the place of `lengths`.
   struct OfStep {
     std::uint64_t step;
     Message message;
+    Elements lengths, come;
+    std::list<base::Shape> parts = {};
+    base::Shape of_lengths = {};
   };
 
   static des::Task await_sent(std::shared_ptr<Flow> flow, std::uint64_t step);
   static des::Task await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step);
   std::vector<std::uint64_t> bytes_of_copies(const Elements& lengths) const;
-  void gather(std::vector<std::byte>& bytes, const Elements& lengths);
+  void address(const Copy& copy, const base::Shape& shape, Message& message) const;
+  void make_message(const Elements& lengths);
+  std::vector<std::byte> gather(const Elements& lengths);
   void scatter(const Flight& flight) const;
-  void land();
+  void land(des::Time at);
 
   des::Simulator& simulator_;
   Protocol& protocol_;
   Immediates& before_;
+  std::string name_;            // of the chain
   Message message_;             // with all that a step can move
   std::list<OfStep> messages_;  // of a counted flow: those under way
   std::optional<des::Counter> departures_;
@@ -127,7 +134,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   std::vector<std::vector<std::byte>> spare_;
   std::uint64_t departed_ = 0, left_ = 0, landed_ = 0;
   des::Time left_at_ = 0, landed_at_ = 0, begun_at_ = 0;
-  bool closed_ = false;
+  std::shared_ptr<bool> closed_ = std::make_shared<bool>(false);
 };
 
 }  // namespace tca::sim

@@ -91,7 +91,8 @@ std::shared_ptr<Regions> Model::regions(const WindowKey& window, std::size_t mem
   return regions;
 }
 
-std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::span<const fabric::Put* const> puts) {
+std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::string_view name,
+                                  std::span<const fabric::Put* const> puts) {
   const auto found = flows_.find(key);
   if (found != flows_.end()) {
     const std::shared_ptr<Flow> flow = found->second;
@@ -100,7 +101,7 @@ std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::span<const fabric::Pu
   }
   const auto [chain, from, to, protocol] = key;
   auto flow = std::make_shared<Flow>(simulator(), *hardware_.protocols()[protocol], immediates(from, to),
-                                     chain, from, to, puts);
+                                     chain, name, from, to, puts);
   flows_[key] = flow;
   return flow;
 }
@@ -138,7 +139,10 @@ double Model::predict_us(std::size_t protocol, int from, int to, const base::Sha
                    shape.run, shape.runs()};
   const auto [known, is_new] = predicted_.try_emplace(key, 0);
   if (!is_new || shape.bytes() == 0) return known->second;
-  if (idle_ == nullptr) idle_ = std::make_unique<Hardware>(machine_, ranks(), fidelity_);
+  // A put that is alone takes the same time by trains. Predictions for RTL are the packet model's, and so are routes.
+  if (idle_ == nullptr)
+    idle_ = std::make_unique<Hardware>(
+        machine_, ranks(), fidelity_ == net::Fidelity::rtl ? net::Fidelity::train : fidelity_);
   des::Simulator& simulator = idle_->simulator();
   Protocol& probed = *idle_->protocols()[protocol];
   Probe probe(simulator);

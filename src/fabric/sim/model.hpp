@@ -90,7 +90,8 @@ class Model {
   // Returns what goes between two ranks over a protocol in the chain with this number, which is the same on
   // both. The first of the two ranks to ask makes it.
   using FlowKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, protocol
-  std::shared_ptr<Flow> flow(const FlowKey& key, std::span<const fabric::Put* const> puts);
+  std::shared_ptr<Flow> flow(const FlowKey& key, std::string_view name,
+                             std::span<const fabric::Put* const> puts);
 
   // Returns the protocol that carries bare signals and immediate puts.
   std::size_t signal_protocol(int from, int to) const;

@@ -10,7 +10,7 @@
 #include "base/layout/shape.hpp"
 #include "model/des/wait.hpp"
 #include "model/machine/machine.hpp"
-#include "model/net/network.hpp"
+#include "model/nic/hub.hpp"
 
 namespace tca::sim {
 
@@ -39,6 +39,9 @@ struct Message {
   des::Counter* sent = nullptr;     // grows by one once the sources may be overwritten
   des::Counter* arrived = nullptr;  // grows by one once all data is there and the target's host can see it
   std::uint32_t tag = 0;            // tells the messages between two ranks apart, on a protocol with receives
+  std::vector<net::Bytes> bytes_of_puts = {};  // of each put, where a hub in RTL moves them
+  std::string_view chain = {};                 // its name, and the step, for a message about them
+  std::uint32_t step = 0;
   std::uint64_t bytes() const;
 };
 
@@ -66,6 +69,9 @@ class Protocol {
   // sender's processor is free. `turn` tells the rank's sends apart, so that they can use different hardware
   // queues.
   virtual des::Task send(std::vector<Message*> messages, std::uint32_t turn) = 0;
+
+  // Whether the hardware itself moves the bytes of Message::bytes_of_puts, and not only says when they arrive.
+  virtual bool moves_bytes() const { return false; }
 
   // Whether the hardware also brings what a rank sends to itself. Otherwise a kernel copies it.
   virtual bool loops_back() const { return false; }

@@ -64,7 +64,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   }
   std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share);
   using Lengths = std::vector<fabric::Length> Flow::*;
-  SimProgram::Flows flows_of(std::uint32_t chain, std::span<const fabric::Put> puts, Lengths own);
+  SimProgram::Flows flows_of(const fabric::ChainSpec& chain, std::span<const fabric::Put> puts, Lengths own);
   static des::Task land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
                         int to, std::uint32_t bytes, des::Time begin, std::uint64_t count);
 
@@ -99,7 +99,8 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& wind
 // Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal when a pair has no
 // puts with data. They are in the order in which the chain first names each, which is the order in which a
 // DMA controller gets them. `own` are the lengths that the flows have from this rank.
-SimProgram::Flows SimFabric::flows_of(std::uint32_t chain, std::span<const fabric::Put> puts, Lengths own) {
+SimProgram::Flows SimFabric::flows_of(const fabric::ChainSpec& chain, std::span<const fabric::Put> puts,
+                                      Lengths own) {
   using Key = std::tuple<int, int, std::size_t>;
   std::vector<std::pair<Key, Puts>> groups;
   std::map<Key, std::size_t> places;
@@ -118,7 +119,7 @@ SimProgram::Flows SimFabric::flows_of(std::uint32_t chain, std::span<const fabri
   SimProgram::Flows flows;
   for (const auto& [key, group] : groups) {
     const auto [from, to, protocol] = key;
-    flows.push_back(model_->flow({chain, from, to, protocol}, group));
+    flows.push_back(model_->flow({chain.number, from, to, protocol}, chain.name, group));
     for (const fabric::Put* put : group)
       if (put->length) ((*flows.back()).*own).push_back(put->length);
   }
@@ -132,8 +133,8 @@ std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& sha
     std::ranges::stable_sort(puts, {},
                              [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
   }
-  SimProgram::Flows outgoing = flows_of(share.number, puts, &Flow::sent_lengths),
-                    incoming = flows_of(share.number, share.incoming, &Flow::come_lengths);
+  SimProgram::Flows outgoing = flows_of(share, puts, &Flow::sent_lengths),
+                    incoming = flows_of(share, share.incoming, &Flow::come_lengths);
   auto program = std::make_unique<SimProgram>(model_, rank_, share.guarded, share.number, std::move(outgoing),
                                               std::move(incoming));
   if (share.arrivals == nullptr) return program;

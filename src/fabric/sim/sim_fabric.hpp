@@ -16,7 +16,7 @@ namespace tca::sim {
 
 class Model;
 
-// `fidelity` is tlp, train or flow (docs/model.md). When it is empty, OPENTCA_FIDELITY decides, and tlp when
+// `fidelity` is tlp, train, flow or rtl (docs/model.md). When it is empty, OPENTCA_FIDELITY decides, and tlp when
 // that is unset. Throws Error{invalid_argument} for an unknown fidelity, an unknown machine, a broken machine
 // file, or more ranks than the machine has room for. `fibers`: those that the ranks are; null where they are threads.
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {},

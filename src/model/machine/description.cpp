@@ -223,15 +223,17 @@ std::string_view to_string(Fidelity fidelity) {
       return "train";
     case Fidelity::flow:
       return "flow";
+    case Fidelity::rtl:
+      return "rtl";
   }
   return "?";
 }
 
 Fidelity find_fidelity(std::string_view name, std::string_view asker) {
-  for (const Fidelity fidelity : {Fidelity::tlp, Fidelity::train, Fidelity::flow}) {
+  for (const Fidelity fidelity : {Fidelity::tlp, Fidelity::train, Fidelity::flow, Fidelity::rtl}) {
     if (name == to_string(fidelity)) return fidelity;
   }
-  base::fail(Errc::invalid_argument, "{} {}: there are tlp, train and flow", asker, name);
+  base::fail(Errc::invalid_argument, "{} {}: there are tlp, train, flow and rtl", asker, name);
 }
 
 }  // namespace tca::net

@@ -20,6 +20,7 @@ enum class Fidelity {
   // meets others.
   train,
   flow,  // streams share links with max-min fairness; single packets as in train
+  rtl,   // as tlp, with the hubs' own RTL in the place of the model of them
 };
 
 // One direction of a cable or of a bus.
@@ -73,6 +74,17 @@ struct DmaKind {
   des::Time notify = 0;             // from the last write to the write of the flag
 };
 
+// The same controller as RTL, where that takes the model's place: what of it the RTL leaves open, and what is around it.
+struct RtlKind {
+  std::uint32_t bits = 0;           // of the data path: 128 or 256
+  des::Time cycle = 0;              // of the clock
+  std::uint32_t tags = 0;           // requests under way, over all channels
+  std::uint32_t request_bytes = 0;  // most data that one read request asks for, and most in a packet
+  std::uint32_t answer_bytes = 0;   // most data in a packet of an answer
+  des::Time hard_ip = 0;            // through the PCIe block of a port, either way
+  des::Time time_out = 0;           // from a request until its answer is given up
+};
+
 // The APEnet+ card: it cuts messages into packets, which a processor on the card handles one by one.
 struct ApeKind {
   std::uint32_t packet_bytes = 0;   // most data in a packet on the torus
@@ -96,6 +108,7 @@ struct UnitKind {
   RouterKind router;                 // of bridges and NICs
   std::optional<MemoryPort> memory;  // of memories
   std::optional<DmaKind> dma;        // of NICs that are driven like PEACH2
+  std::optional<RtlKind> rtl;        // of those with a dma that exist in RTL
   std::optional<ApeKind> ape;        // of NICs that are driven like APEnet+
 };
 

@@ -55,6 +55,21 @@ DmaKind read_dma(const MachineTable& table) {
   return dma;
 }
 
+RtlKind read_rtl(const MachineTable& table) {
+  RtlKind rtl;
+  rtl.bits = number(table, "width");
+  if (rtl.bits != 128 && rtl.bits != 256)
+    table.reject("width", fmt::format("`width` is {}; the RTL has 128 and 256", rtl.bits));
+  rtl.cycle = table.time("cycle");
+  if (rtl.cycle == 0) table.reject("cycle", "`cycle` is 0, and must be more");
+  rtl.tags = number(table, "tags");
+  rtl.request_bytes = bytes(table, "request");
+  rtl.answer_bytes = bytes(table, "answer");
+  rtl.hard_ip = table.time("hard_ip");
+  rtl.time_out = table.time("time_out");
+  return rtl;
+}
+
 ApeKind read_ape(const MachineTable& table) {
   ApeKind ape;
   ape.packet_bytes = bytes(table, "packet");
@@ -82,6 +97,7 @@ UnitKind read_unit(const MachineTable& table, const std::string& name) {
   }
   unit.router = {.hop = table.time("hop"), .collision = table.time("collision")};
   if (unit.role == Role::nic && table.has("dma")) unit.dma = read_dma(table.table("dma"));
+  if (unit.dma && table.has("rtl")) unit.rtl = read_rtl(table.table("rtl"));
   if (unit.role == Role::nic && table.has("ape")) unit.ape = read_ape(table.table("ape"));
   return unit;
 }

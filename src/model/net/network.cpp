@@ -9,9 +9,24 @@ namespace tca::net {
 
 using des::Time;
 
+namespace {
+
+// A hub in RTL passes packets on by itself, in time of its own.
+Description without_routers_of_hubs(Description machine) {
+  for (UnitKind& unit : machine.node.units)
+    if (unit.rtl) unit.router = {};
+  return machine;
+}
+
+}  // namespace
+
 Network::Network(des::Simulator& simulator, const Description& description, Fidelity fidelity)
-    : simulator_(simulator), plan_(description), traffic_(simulator, plan_, *this) {
-  if (fidelity != Fidelity::tlp) trains_.emplace(simulator, traffic_, *this, fidelity == Fidelity::flow);
+    : simulator_(simulator),
+      plan_(fidelity == Fidelity::rtl ? without_routers_of_hubs(description) : description),
+      traffic_(simulator, plan_, *this),
+      fidelity_(fidelity) {
+  const bool by_packets = fidelity == Fidelity::tlp || fidelity == Fidelity::rtl;
+  if (!by_packets) trains_.emplace(simulator, traffic_, *this, fidelity == Fidelity::flow);
 }
 
 void Network::check_endpoint(Endpoint at) const {
@@ -286,7 +301,12 @@ void Network::passed(const Packet& packet, std::uint32_t) {
   if ((packet.flags & Packet::last) != 0) finish_request(messages_[packet.message]);
 }
 
-void Network::arrived(const Packet& packet, Endpoint) {
+void Network::arrived(const Packet& packet, Endpoint at) {
+  if (Consignee* const consignee = messages_[packet.message].consignee) {
+    const std::uint64_t number = messages_[packet.message].to_arrive;
+    close(packet.message);
+    return consignee->take(number, at, packet.tail);
+  }
   if (packet.kind == PacketKind::request) return answer(packet.message, packet.bytes);
   Message& message = messages_[packet.message];
   message.to_arrive -= packet.bytes;
@@ -308,6 +328,20 @@ void Network::send(const Word& word) {
   packet.bytes = word.bytes;
   packet.message = open({.to_arrive = word.bytes, .from = word.from, .to = word.to, .arrived = word.arrived});
   traffic_.issue(word.from, packet);
+}
+
+void Network::send(const Parcel& parcel, Consignee& consignee) {
+  const Endpoint to{parcel.from.node, parcel.to_unit};
+  Packet packet = packet_from(parcel.from, to, Packet::inside);
+  if (is_device(parcel.from)) packet.flags |= Packet::peer;
+  packet.interconnect = static_cast<std::uint8_t>(parcel.interconnect);
+  packet.steps = parcel.steps;
+  packet.kind = parcel.kind;
+  packet.bytes = parcel.bytes;
+  packet.message = open({.to_arrive = parcel.number, .from = parcel.from, .to = to, .consignee = &consignee});
+  if (parcel.kind == PacketKind::request) return traffic_.request(parcel.from, packet, parcel.gap);
+  if (!parcel.from_array) return traffic_.issue(parcel.from, packet);
+  traffic_.read_out(parcel.from, packet, parcel.gap);
 }
 
 LinkUse Network::use(LinkId link) const {

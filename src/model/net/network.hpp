@@ -60,6 +60,28 @@ struct Word {
   des::Counter* arrived = nullptr;  // grows by one when the packet is visible at `to`
 };
 
+// One packet of a NIC that is simulated in itself, and so decides on each part of a way by itself: over the wires of
+// its node, or over one cable.
+struct Parcel {
+  Endpoint from;
+  std::uint32_t to_unit = 0;                         // of the same node, or the NIC at the end of the cable
+  std::uint32_t interconnect = Packet::inside;       // whose cable it takes
+  Steps steps = {};                                  // which one that is
+  PacketKind kind = PacketKind::word;
+  bool from_array = false;   // data out of a memory
+  std::uint32_t bytes = 0;   // of data; of a request, those requested
+  des::Time gap = 0;         // for which it occupies its port besides
+  std::uint64_t number = 0;  // by which the consignee knows it
+};
+
+// Takes parcels at their destinations.
+class Consignee {
+ public:
+  virtual ~Consignee() = default;
+  // The parcel's head is there, or all of it where it is written into a memory; its last byte comes at `tail`.
+  virtual void take(std::uint64_t number, Endpoint at, des::Time tail) = 0;
+};
+
 struct LinkUse {
   std::string name;
   double bytes_per_s;  // of the link
@@ -73,6 +95,7 @@ class Network final : public Sink, public TrainObserver {
 
   des::Simulator& simulator() const { return simulator_; }
   const Description& machine() const { return plan_.machine(); }
+  Fidelity fidelity() const { return fidelity_; }
   std::uint32_t nodes() const { return machine().nodes; }
 
   // Throws Error{invalid_argument} for a node or unit that does not exist; the message says which exist.
@@ -96,6 +119,7 @@ class Network final : public Sink, public TrainObserver {
 
   // Posts a packet and returns at once.
   void send(const Word& word);
+  void send(const Parcel& parcel, Consignee& consignee);
 
   const Plan& plan() const { return plan_; }
   const Traffic& traffic() const { return traffic_; }
@@ -125,7 +149,7 @@ class Network final : public Sink, public TrainObserver {
 
   // What all packets of a transfer or word have in common.
   struct Message {
-    std::uint64_t to_arrive = 0;  // bytes
+    std::uint64_t to_arrive = 0;  // bytes; a parcel's number
     Endpoint from, to;
     Packet packet{};  // a packet as it leaves the source
     std::uint32_t packet_bytes = 0;
@@ -135,6 +159,7 @@ class Network final : public Sink, public TrainObserver {
     TrainId train = no_train;  // the train that claims its links
     des::Semaphore* tags = nullptr;
     des::Counter* arrived = nullptr;
+    Consignee* consignee = nullptr;  // of a parcel
     std::uint32_t next_free = 0;
   };
 
@@ -153,6 +178,7 @@ class Network final : public Sink, public TrainObserver {
   des::Simulator& simulator_;
   Plan plan_;
   Traffic traffic_;
+  Fidelity fidelity_;
   std::optional<Trains> trains_;
   des::LargeVector<Message> messages_;
   std::uint32_t free_message_ = UINT32_MAX;

@@ -10,37 +10,18 @@
 #include <memory>
 #include <vector>
 
-#include "model/net/network.hpp"
+#include "model/nic/hub.hpp"
 
 namespace tca::net {
 
-// One put. `arrived` grows by one when the flag that follows the data is in the memory of the target's host.
-// `sent` grows by one when the flag that says that all data has left is in the memory of the sender's host.
-struct Descriptor {
-  Endpoint from, to;
-  Rows rows;
-  des::Counter* arrived = nullptr;
-  des::Counter* sent = nullptr;
-};
-
-// A chain of descriptors in the NIC's own memory. It outlives its runs. A chain that is started again while
-// it runs waits for its channel.
-struct DmaChain {
-  std::vector<Descriptor> descriptors;
-};
-
-class Peach {
+class Peach final : public Hub {
  public:
   // Models the NICs of an interconnect. `host` is the unit of each node whose processor drives them. Throws
   // Error{invalid_argument} when those NICs have no such DMA controllers.
   Peach(Network& network, std::uint32_t interconnect, std::uint32_t host);
 
-  // The host rings the doorbell and continues. The DMA channels of a node work in parallel; each runs its
-  // chains one after the other.
-  void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
-
-  // The host stores a few bytes into a memory anywhere, and continues.
-  void store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Counter* arrived);
+  void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain) override;
+  void store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Counter* arrived) override;
 
  private:
   struct Engine {

@@ -644,7 +644,7 @@ TEST(SimWorld, FidelityIsWhatTheProgramAsksFor) {
     seconds_by("tpl");
     ADD_FAILURE() << "there is no fidelity tpl";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "WorldOptions::fidelity tpl: there are tlp, train and flow");
+    EXPECT_STREQ(error.what(), "WorldOptions::fidelity tpl: there are tlp, train, flow and rtl");
   }
 }
 

@@ -322,9 +322,10 @@ void add_bench(Subcommands& tca) {
                  "Machine to model on sim: the name or the path of a machine file")
       ->envname("OPENTCA_MACHINE");
   app.add_option("--fidelity", options->fidelity,
-                 "Level of detail on sim: tlp models every packet, train whole transfers, flow shared rates")
+                 "Level of detail on sim: rtl simulates the hubs' own RTL, tlp models every packet, train "
+                 "whole transfers, flow shared rates")
       ->envname("OPENTCA_FIDELITY")
-      ->check(one_of({"tlp", "train", "flow"}));
+      ->check(one_of({"tlp", "train", "flow", "rtl"}));
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
   app.add_option("--peer", options->peers,

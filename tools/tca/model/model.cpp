@@ -243,10 +243,9 @@ void add_model(Subcommands& tca) {
       ->capture_default_str();
   add_program_options(app, options->model);
   app.add_option("--fidelity", options->model.fidelity,
-                 "Level of detail: tlp models every packet, train whole transfers, flow shared rates; auto "
-                 "is tlp up to "
-                 "64 ranks, else train")
-      ->check(one_of({"auto", "tlp", "train", "flow"}))
+                 "Level of detail: rtl simulates the hubs' own RTL, tlp models every packet, train whole "
+                 "transfers, flow shared rates; auto is tlp up to 64 ranks, else train")
+      ->check(one_of({"auto", "tlp", "train", "flow", "rtl"}))
       ->capture_default_str();
   app.add_option(
       "--set", options->overrides,

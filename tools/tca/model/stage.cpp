@@ -1,5 +1,7 @@
 #include "model/stage.hpp"
 
+#include "model/rtl/make_hub.hpp"
+
 #include <utility>
 
 namespace tca::tool {
@@ -44,7 +46,7 @@ Stage::Stage(const net::Machine& machine, Setup setup)
       network_(simulator_, machine.network, setup_.fidelity),
       ledger_(static_cast<std::uint32_t>(setup_.places.size()), setup_.keeps_spans),
       host_unit_(net::nearest_host(machine.network.node, setup_.places.front().unit)) {
-  if (way_.way == Way::chains) peach_ = std::make_unique<net::Peach>(network_, way_.interconnect, host_unit_);
+  if (way_.way == Way::chains) hub_ = net::make_hub(network_, way_.interconnect, host_unit_);
   if (way_.way == Way::cards) ape_ = std::make_unique<net::Ape>(network_, way_.interconnect, host_unit_);
   if (way_.way == Way::stores) engines_ = std::make_unique<net::Engines>(network_, host_unit_);
 }
@@ -134,7 +136,7 @@ des::Task Stage::start(std::uint32_t rank, std::uint32_t channel, Chain& chain) 
                .arrived = put.arrived,
                .sent = put.notifies ? &chain.sent : nullptr});
   }
-  if (way_.way == Way::chains) peach_->start(memory(rank).node, channel, chain.dma);
+  if (way_.way == Way::chains) hub_->start(memory(rank).node, channel, chain.dma);
   if (way_.way == Way::stores) start_engine(rank, chain);
 }
 
@@ -173,6 +175,10 @@ des::Task Stage::store(std::uint32_t rank, std::uint32_t to, std::uint32_t bytes
   co_await posted;
   if (way_.way == Way::stores) {
     engines_->store(memory(rank), memory(to), bytes, arrived);
+    co_return;
+  }
+  if (way_.way == Way::chains) {
+    hub_->store(host(rank).node, host(to), bytes, &arrived);
     co_return;
   }
   network_.send({.from = host(rank),

@@ -11,7 +11,7 @@
 #include "model/mpi/mpi_agent.hpp"
 #include "model/nic/ape.hpp"
 #include "model/nic/engine.hpp"
-#include "model/nic/peach.hpp"
+#include "model/nic/hub.hpp"
 
 namespace tca::tool {
 
@@ -107,7 +107,7 @@ class Stage {
   mutable net::Network network_;
   Ledger ledger_;
   std::uint32_t host_unit_;
-  std::unique_ptr<net::Peach> peach_;
+  std::unique_ptr<net::Hub> hub_;
   std::unique_ptr<net::Ape> ape_;
   std::unique_ptr<net::Engines> engines_;
   std::unique_ptr<net::Mpi> mpi_, host_mpi_;
