@@ -11,6 +11,12 @@ namespace tca::p2p {
 
 using Inside = std::lock_guard<Lock>;
 
+namespace {
+
+constexpr unsigned looks_between_calls = 64;  // some 2 us
+
+}  // namespace
+
 std::unique_ptr<Engine> Engine::make(int rank, int ranks, const Gather& gather, Options options) {
   std::optional<Peers> peers = Peers::meet(rank, ranks, options.ring_bytes, gather);
   if (!peers) return nullptr;
@@ -62,7 +68,7 @@ void Engine::start_send(Request& request, Context& context, int to, std::int32_t
   request.tag = tag;
   if (to == peers_.rank()) {
     send_to_self(request, source, mode);
-  } else if (source.bytes >= options_.offered_from) {
+  } else if (is_offered(to, source.bytes)) {
     offer(request, source, mode);
   } else if (mode == Mode::synchronous) {
     send_fragments(context, to, tag, source, &request);
@@ -102,7 +108,7 @@ void Engine::prepare(Request& request, Context& context, const Target& target) {
 }
 
 void Engine::send(Context& context, int to, std::int32_t tag, const Source& source, Mode mode) {
-  if (mode != Mode::synchronous && to != peers_.rank() && source.bytes < options_.offered_from) {
+  if (mode != Mode::synchronous && to != peers_.rank() && !is_offered(to, source.bytes)) {
     const Inside inside(lock_);
     send_at_once(context, to, tag, source);
     return;
@@ -203,8 +209,11 @@ bool Engine::progress_locked() {
 }
 
 void Engine::knock() {
-  for (int rank = 0; rank < peers_.size(); ++rank)
-    if (owing_[static_cast<std::size_t>(rank)] > 0 && rank != peers_.rank()) peers_.door(rank).knock();
+  for (int rank = 0; rank < peers_.size(); ++rank) {
+    if (owing_[static_cast<std::size_t>(rank)] == 0 || rank == peers_.rank()) continue;
+    Door& door = peers_.door(rank);
+    if (door.attending.load(std::memory_order_relaxed) == 0) door.knock();
+  }
 }
 
 bool Engine::is_drained() {
@@ -216,10 +225,15 @@ bool Engine::is_drained() {
 }
 
 void Engine::Patience::pause() {
-  constexpr unsigned spinning = 4000, looks_between_calls = 64;
+  constexpr unsigned spinning = 100'000;  // some milliseconds: who yields may be gone for as long
   ++looks_;
+  if (looks_ == looks_between_calls) door().attending.fetch_add(1, std::memory_order_relaxed);
   if (looks_ % looks_between_calls == 0 && engine_.options_.idle) engine_.options_.idle();
   if (engine_.is_crowded_ ? looks_ > 8 : looks_ > spinning) std::this_thread::yield();
+}
+
+Engine::Patience::~Patience() {
+  if (looks_ >= looks_between_calls) door().attending.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace tca::p2p

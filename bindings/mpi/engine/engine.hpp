@@ -29,7 +29,8 @@ namespace tca::p2p {
 struct Options {
   std::size_t ring_bytes = std::size_t{128} << 10;    // a power of two
   std::size_t fragment_bytes = std::size_t{4} << 10;  // sender and receiver copy at once, so many bytes apart
-  std::size_t offered_from = std::size_t{128} << 10;  // longer messages are fetched by the receiver
+  std::size_t offered_from = std::size_t{128} << 10;  // messages from here on are fetched by the receiver,
+  std::size_t offered_always = std::size_t{2} << 20;  // but up to here only if it is not waiting
   std::function<void()> idle;                         // called now and then by a rank that waits
 };
 
@@ -78,9 +79,13 @@ class Engine {
   class Patience {
    public:
     explicit Patience(Engine& engine) : engine_(engine) {}
+    Patience(const Patience&) = delete;
+    ~Patience();
     void pause();
 
    private:
+    Door& door() const { return engine_.peers_.door(engine_.peers_.rank()); }
+
     Engine& engine_;
     unsigned looks_ = 0;
   };
@@ -106,6 +111,12 @@ class Engine {
   bool progress_locked();
   // sending
   RingWriter& writer(int to) { return writers_[static_cast<std::size_t>(to)]; }
+  // Whether a message is left where it is, for the receiver to fetch. Two ranks that copy at once, through a ring, are faster; but
+  // a receiver that does not look would have the ring grow.
+  bool is_offered(int to, std::size_t bytes) const {
+    return bytes >= options_.offered_from &&
+           (bytes >= options_.offered_always || peers_.door(to).attending.load(std::memory_order_relaxed) == 0);
+  }
   void make_room(int to, std::size_t bytes);
   void send_at_once(const Context& context, int to, std::int32_t tag, const Source& source);
   void send_fragments(const Context& context, int to, std::int32_t tag, const Source& source, Request* told);

@@ -23,6 +23,8 @@ using Gather = std::function<void(std::span<const std::byte> mine, std::span<std
 // Counts knocks. Whoever sleeps there is woken by each.
 struct alignas(cache_line) Door {
   std::atomic<std::uint32_t> knocks;
+  // How many threads of the rank look for what comes anyway. No order is needed: a knock that is left out comes later.
+  std::atomic<std::uint32_t> attending;
 
   void knock();
   // Returns when there are other than `seen`, or without reason.

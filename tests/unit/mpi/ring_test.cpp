@@ -58,7 +58,7 @@ TEST(Ring, KeepsBytesInARow) {
   Ends ends;
   std::vector<Fragment> fragments;
 
-  for (const std::uint64_t bytes : {3000u, 700u, 600u, 1u, 4096u}) {
+  for (const std::uint64_t bytes : {2000u, 1700u, 600u, 1u, 2048u}) {
     while (!ends.writer.has_room(bytes)) {
       ASSERT_FALSE(fragments.empty());
       ends.reader.release(fragments.back());
