@@ -98,6 +98,10 @@ function(opentca_add_layer name)
     opentca_own_target(${target})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ${OPENTCA_PIC} CXX_VISIBILITY_PRESET hidden
                                                CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    if(OPENTCA_PIC)
+      # Nobody replaces a function of the library, so that what is exported may be inlined too.
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
+    endif()
     target_include_directories(${target} PUBLIC ${headers})
     target_link_libraries(${target} PUBLIC opentca_headers ${arg_NEEDS} PRIVATE fmt::fmt Threads::Threads ${arg_LIBS})
     set_property(GLOBAL APPEND PROPERTY OPENTCA_OBJECTS $<TARGET_OBJECTS:${target}>)

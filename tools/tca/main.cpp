@@ -2,6 +2,7 @@
 #include "cli/subcommand.hpp"
 
 namespace tca::tool {
+void add_mpi(Subcommands& tca);
 namespace {
 
 void add_all(Subcommands& tca) {
@@ -14,6 +15,7 @@ void add_all(Subcommands& tca) {
   add_pic(tca);
   add_trigger(tca);
   add_run(tca);
+  add_mpi(tca);
   add_xacc(tca);
   add_bench(tca);
   add_tune(tca);

@@ -1,0 +1,205 @@
+#include "mpi/coll/communicator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "mpi/coll/limits.hpp"
+#include "mpi/session.hpp"
+#include "tca/error.hpp"
+#include "tca/mpi.hpp"
+
+namespace tca::interposer {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int often_enough = 3;
+constexpr std::size_t most_prepared = 64, most_shapes = 1024;
+// MPI waits for ever.
+constexpr std::chrono::milliseconds no_limit = std::chrono::hours(24 * 365);
+
+std::unordered_map<MPI_Comm, std::unique_ptr<Communicator>>& all() {
+  static auto* const communicators = new std::unordered_map<MPI_Comm, std::unique_ptr<Communicator>>;
+  return *communicators;
+}
+struct {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Communicator* communicator = nullptr;
+} last;
+
+// MPI calls it when the communicator is freed, in whatever way.
+int forget(MPI_Comm comm, int, void*, void*) {
+  last = {};
+  all().erase(comm);
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+// Whether all of its ranks were started together, so that the session knows of them. Spawned ones and those of other jobs were not.
+bool are_of_this_job(MPI_Comm comm, int size) {
+  MPI_Group group = MPI_GROUP_NULL, job = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &job);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_job(ranks);
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  PMPI_Group_translate_ranks(group, size, ranks.data(), job, in_job.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&job);
+  return std::ranges::find(in_job, MPI_UNDEFINED) == in_job.end();
+}
+
+// A communicator on which no message is ever sent: to ask for one has MPI progress all others.
+MPI_Comm silent() {
+  static const MPI_Comm made = [] {
+    MPI_Comm copy = MPI_COMM_NULL;
+    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &copy);
+    return copy;
+  }();
+  return made;
+}
+
+void progress_mpi() {
+  int come = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, silent(), &come, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+Prepared::Prepared(World& world, raw::Request request, std::size_t window_element_bytes)
+    : collective_(world, std::move(request)) {
+  if (window_element_bytes == 0) return;
+  from_ = static_cast<std::byte*>(core::window_data(collective_.from(), window_element_bytes));
+  to_ = static_cast<std::byte*>(core::window_data(collective_.to(), window_element_bytes));
+}
+
+void Prepared::run() {
+  collective_.start();
+  for (int look = 0; look < 64; ++look)
+    if (collective_.test()) return;
+  while (!collective_.wait_for(5us)) progress_mpi();
+}
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  int is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  if (is_inter) return;
+  PMPI_Comm_rank(comm, &rank_);
+  PMPI_Comm_size(comm, &size_);
+  is_served_ = size_ > 1 && Session::get().serves() && are_of_this_job(comm, size_);
+}
+
+Communicator::~Communicator() {
+  entries_.clear();  // what the world has made, before it
+  world_.reset();
+  if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+}
+
+Communicator* Communicator::find(MPI_Comm comm) {
+  if (comm == last.comm) return last.communicator;
+  if (comm == MPI_COMM_NULL || !Session::get().serves()) return nullptr;
+  std::unique_ptr<Communicator>& known = all()[comm];
+  if (known == nullptr) {
+    known = std::make_unique<Communicator>(comm);
+    PMPI_Comm_set_attr(comm, keyval(), known.get());
+  }
+  last = {comm, known->is_served_ ? known.get() : nullptr};
+  return last.communicator;
+}
+
+void Communicator::drop_all() {
+  last = {};
+  all().clear();
+}
+
+Prepared* Communicator::look_up(const Shape& shape, Way& way) {
+  if (entries_.size() >= most_shapes && !entries_.contains(shape)) {
+    way = Way::many;
+    return nullptr;
+  }
+  Entry& entry = entries_[shape];
+  if (entry.times == 0) entry.refusal = refusal(shape);
+  if (++entry.times == often_enough && !entry.refusal) prepare(shape, entry);
+  way = entry.refusal.value_or(entry.prepared != nullptr ? Way::served : Way::early);
+  last_shape_ = shape;
+  is_final_ = way != Way::early;
+  last_way_ = way;
+  return last_ = entry.prepared.get();
+}
+
+std::optional<Way> Communicator::refusal(const Shape& shape) const {
+  std::int64_t bytes = shape.count;
+  if (shape.op != MPI_OP_NULL) {
+    const Element* const element = find_element(shape.type);
+    if (element == nullptr || !find_operation(shape.op, *element)) return Way::type;
+    bytes *= static_cast<std::int64_t>(element->bytes);
+  }
+  if (bytes > largest_served(shape.kind, size_)) return Way::large;
+  return {};
+}
+
+void Communicator::prepare(const Shape& shape, Entry& entry) {
+  if (prepared_ == most_prepared || !have_world()) {
+    entry.refusal = prepared_ == most_prepared ? Way::many : Way::communicator;
+    return;
+  }
+  raw::Request request{.kind = shape.kind, .name = fmt::format("MPI {}", prepared_), .count = shape.count};
+  request.root = shape.root;
+  if (shape.op != MPI_OP_NULL) {
+    const Element& element = *find_element(shape.type);
+    request.type = element.kind;
+    request.element_bytes = element.bytes;
+    request.operation = *find_operation(shape.op, element);
+  }
+  request.options.time_limit = no_limit;
+  const std::size_t bytes = shape.kind == CollectiveKind::barrier ? 0 : request.element_bytes;
+  std::string trouble;
+  try {
+    entry.prepared = std::make_unique<Prepared>(*world_, std::move(request), bytes);
+  } catch (const Error& error) {
+    trouble = error.what();
+  }
+  if (!all_agree(entry.prepared != nullptr)) {
+    entry.prepared.reset();
+    entry.refusal = Way::communicator;
+    if (rank_ == 0 && !trouble.empty()) Session::get().say(trouble);
+    return;
+  }
+  ++prepared_;
+}
+
+bool Communicator::have_world() {
+  if (world_ || world_failed_) return world_.has_value();
+  PMPI_Comm_split(comm_, 0, rank_, &own_);
+  std::string trouble;
+  try {
+    world_.emplace(World::from_mpi(own_, {.time_limit = no_limit}));
+  } catch (const Error& error) {
+    trouble = error.what();
+  }
+  if (all_agree(world_.has_value())) return true;
+  world_failed_ = true;
+  world_.reset();
+  if (!trouble.empty()) Session::get().say(trouble);
+  return false;
+}
+
+bool Communicator::all_agree(bool mine) const {
+  int all = mine;
+  PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, own_);
+  return all != 0;
+}
+
+}  // namespace tca::interposer

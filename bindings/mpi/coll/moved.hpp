@@ -1,0 +1,30 @@
+// A buffer of a program, by its datatype: elements that are moved and not combined, packed where they do not lie side by side.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tca::interposer {
+
+class Moved {
+ public:
+  // The buffer may be MPI_IN_PLACE, and the datatype then anything, as long as neither is moved.
+  Moved(const void* buffer, std::int64_t count, MPI_Datatype type);
+
+  std::int64_t bytes() const { return count_ * size_; }
+  Moved block(int number) const;  // as far again, that many times
+  Moved blocks(int number) const;
+  void read_into(std::byte* packed) const;
+  void write_from(const std::byte* packed) const;
+
+ private:
+  std::byte* buffer_;
+  std::int64_t count_;
+  MPI_Datatype type_;
+  int size_ = 0;
+  bool is_contiguous_ = false;
+};
+
+}  // namespace tca::interposer

@@ -1,0 +1,106 @@
+// What Open MPI passes from Fortran, turned into what C takes: everything comes as a pointer, and handles as numbers.
+#pragma once
+
+#include <mpi.h>
+
+#include <type_traits>
+
+#include "mpi/hook.hpp"
+
+// Where Fortran's constants are, by which they are known.
+extern "C" MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_status_ignore_;
+
+namespace tca::interposer::fortran {
+
+inline MPI_Fint number(const void* pointer) { return *static_cast<const MPI_Fint*>(pointer); }
+
+// An argument in C, for as long as the call takes; what the call returns in it goes back to Fortran at the end.
+template <Kind>
+class Argument;
+
+template <>
+class Argument<Kind::B> {
+ public:
+  explicit Argument(void* pointer) : pointer_(pointer) {
+    if (pointer == &mpi_fortran_bottom_) pointer_ = MPI_BOTTOM;
+    if (pointer == &mpi_fortran_in_place_) pointer_ = MPI_IN_PLACE;
+  }
+  void* value() { return pointer_; }
+
+ private:
+  void* pointer_;
+};
+
+template <class Value, Value (*from_number)(MPI_Fint)>
+class Handle {
+ public:
+  explicit Handle(const void* pointer) : value_(from_number(number(pointer))) {}
+  Value value() { return value_; }
+
+ private:
+  Value value_;
+};
+inline int as_it_is(MPI_Fint number) { return number; }
+
+template <>
+struct Argument<Kind::N> : Handle<int, as_it_is> {
+  using Handle::Handle;
+};
+template <>
+struct Argument<Kind::I> : Handle<int, as_it_is> {
+  using Handle::Handle;
+};
+template <>
+struct Argument<Kind::T> : Handle<MPI_Datatype, PMPI_Type_f2c> {
+  using Handle::Handle;
+};
+template <>
+struct Argument<Kind::O> : Handle<MPI_Op, PMPI_Op_f2c> {
+  using Handle::Handle;
+};
+template <>
+struct Argument<Kind::C> : Handle<MPI_Comm, PMPI_Comm_f2c> {
+  using Handle::Handle;
+};
+
+template <>
+class Argument<Kind::Q> {
+ public:
+  explicit Argument(void* pointer) : number_(static_cast<MPI_Fint*>(pointer)), value_(PMPI_Request_f2c(*number_)) {}
+  Argument(const Argument&) = delete;
+  ~Argument() { *number_ = PMPI_Request_c2f(value_); }
+  MPI_Request* value() { return &value_; }
+
+ private:
+  MPI_Fint* number_;
+  MPI_Request value_;
+};
+
+template <>
+class Argument<Kind::S> {
+ public:
+  explicit Argument(void* pointer) : there_(static_cast<MPI_Fint*>(pointer)) {}
+  Argument(const Argument&) = delete;
+  ~Argument() {
+    if (!is_ignored()) PMPI_Status_c2f(&status_, there_);
+  }
+  MPI_Status* value() { return is_ignored() ? MPI_STATUS_IGNORE : &status_; }
+
+ private:
+  bool is_ignored() const { return there_ == &mpi_fortran_status_ignore_; }
+  MPI_Fint* there_;
+  MPI_Status status_ = {};
+};
+
+// What nobody converts is passed as it is, and read by nobody: whoever serves a call with such arguments converts them.
+template <>
+class Argument<Kind::X> {
+ public:
+  explicit Argument(void* pointer) : pointer_(pointer) {}
+  void* value() { return pointer_; }
+
+ private:
+  void* pointer_;
+};
+
+}  // namespace tca::interposer::fortran

@@ -1,0 +1,107 @@
+#include "mpi/session.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <functional>
+
+#include "mpi/census/measure.hpp"
+#include "mpi/coll/communicator.hpp"
+#include "mpi/p2p/slot.hpp"
+#include "mpi/tally.hpp"
+
+namespace tca::interposer {
+
+namespace {
+
+int rank_of_job() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+}  // namespace
+
+Session& Session::get() {
+  static auto* const session = new Session;  // for as long as the process lives
+  return *session;
+}
+
+void Session::begin() {
+  if (is_whole_) return;
+  std::string obstacle = presence_.obstacle();
+  if (obstacle.empty() && !agree_on_settings()) obstacle = "ranks have different settings (OPENTCA_MPI...)";
+  if (obstacle.empty()) obstacle = Settings::get().trouble;
+  if (!obstacle.empty()) {
+    say(fmt::format("everything is left to MPI: {}", obstacle));
+    return;
+  }
+  is_whole_ = true;
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  int highest = level;
+  PMPI_Allreduce(&level, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  const bool is_asked = Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all;
+  serves_ = is_asked && highest != MPI_THREAD_MULTIPLE;
+  if (is_asked && !serves_)
+    say("everything is left to MPI: the program asks for MPI_THREAD_MULTIPLE");
+  census::begin();
+  if (serves_ && Settings::get().mode == Mode::all) Channel::begin();
+}
+
+bool Session::agree_on_settings() const {
+  const Settings& mine = Settings::get();
+  const auto hash = std::hash<std::string>()(fmt::format("{} {} {} {} {} {}", static_cast<int>(mine.mode), mine.denied,
+                                                         mine.check, mine.report, mine.census_file, mine.trouble));
+  const auto number = static_cast<long long>(hash >> 1);
+  std::array<long long, 2> extremes = {number, -number};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+  return extremes[0] == -extremes[1];
+}
+
+void Session::end() {
+  if (!is_whole_) return;
+  census::end();
+  if (Settings::get().report) report();
+  serves_ = false;
+  Slot::drop_all();
+  Channel::end();
+  Communicator::drop_all();
+}
+
+void Session::say(std::string_view line) const {
+  if (rank_of_job() == 0) say_here(line);
+}
+
+void Session::say_here(std::string_view line) const {
+  fmt::print(stderr, "tca mpi: rank {}: {}\n", rank_of_job(), line);
+}
+
+// Beginnings are written by hand: Fortran has other parameters.
+namespace {
+
+template <class Begin>
+int begin_with(const Begin& begin) {
+  Session::get().announce();
+  const int result = begin();
+  if (result == MPI_SUCCESS) Session::get().begin();
+  return result;
+}
+
+}  // namespace
+
+}  // namespace tca::interposer
+
+using tca::interposer::begin_with;
+
+extern "C" {
+
+__attribute__((visibility("default"))) int MPI_Init(int* argc, char*** argv) {
+  return begin_with([&] { return PMPI_Init(argc, argv); });
+}
+
+__attribute__((visibility("default"))) int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return begin_with([&] { return PMPI_Init_thread(argc, argv, required, provided); });
+}
+}

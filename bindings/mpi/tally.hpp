@@ -1,0 +1,23 @@
+// How often each call was served, and why not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "mpi/coll/communicator.hpp"
+#include "mpi/hook.hpp"
+
+namespace tca::interposer {
+
+struct Tally {
+  using Ways = std::array<std::int64_t, ways>;
+  std::array<Ways, calls> times = {};
+
+  void count(Call call, Way way) { ++times[static_cast<std::size_t>(call)][static_cast<std::size_t>(way)]; }
+};
+inline Tally tally;
+
+// Prints what all ranks have counted, on rank 0 of the job. Collective.
+void report();
+
+}  // namespace tca::interposer
