@@ -2,4 +2,5 @@
 #pragma once
 
 #include "mpi/coll/serve.hpp"
+#include "mpi/p2p/serve.hpp"
 #include "mpi/session.hpp"

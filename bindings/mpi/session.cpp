@@ -8,6 +8,7 @@
 
 #include "mpi/census/measure.hpp"
 #include "mpi/coll/communicator.hpp"
+#include "mpi/p2p/slot.hpp"
 #include "mpi/tally.hpp"
 
 namespace tca::interposer {
@@ -41,10 +42,12 @@ void Session::begin() {
   PMPI_Query_thread(&level);
   int highest = level;
   PMPI_Allreduce(&level, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  serves_ = Settings::get().mode == Mode::coll && highest != MPI_THREAD_MULTIPLE;
-  if (Settings::get().mode == Mode::coll && !serves_)
+  const bool is_asked = Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all;
+  serves_ = is_asked && highest != MPI_THREAD_MULTIPLE;
+  if (is_asked && !serves_)
     say("everything is left to MPI: the program asks for MPI_THREAD_MULTIPLE");
   census::begin();
+  if (serves_ && Settings::get().mode == Mode::all) Channel::begin();
 }
 
 bool Session::agree_on_settings() const {
@@ -62,6 +65,8 @@ void Session::end() {
   census::end();
   if (Settings::get().report) report();
   serves_ = false;
+  Slot::drop_all();
+  Channel::end();
   Communicator::drop_all();
 }
 

@@ -34,8 +34,10 @@ Settings read() {
     settings.mode = Mode::off;
   else if (mode == "census")
     settings.mode = Mode::census;
+  else if (mode == "all")
+    settings.mode = Mode::all;
   else if (!mode.empty() && mode != "coll")
-    settings.trouble = fmt::format("OPENTCA_MPI={}: choose off, census or coll", mode);
+    settings.trouble = fmt::format("OPENTCA_MPI={}: choose off, census, coll or all", mode);
   settings.denied = variable("OPENTCA_MPI_DENY");
   settings.check = is_set("OPENTCA_MPI_CHECK");
   settings.report = is_set("OPENTCA_MPI_REPORT");

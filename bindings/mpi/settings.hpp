@@ -7,7 +7,7 @@
 
 namespace tca::interposer {
 
-enum class Mode { off, census, coll };
+enum class Mode { off, census, coll, all };
 
 struct Settings {
   Mode mode = Mode::coll;            // OPENTCA_MPI

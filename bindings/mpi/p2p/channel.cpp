@@ -1,0 +1,180 @@
+#include "mpi/p2p/channel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include "mpi/p2p/elements.hpp"
+#include "mpi/session.hpp"
+
+namespace tca::interposer {
+
+namespace {
+
+// For as long as the process lives, as programs call MPI until its end.
+struct State {
+  std::unique_ptr<p2p::Engine> engine;
+  MPI_Comm host = MPI_COMM_NULL;    // the ranks of the engine
+  MPI_Comm silent = MPI_COMM_NULL;  // no message is ever sent on it
+  std::uint32_t next_number = 0;
+  std::unordered_map<MPI_Comm, std::shared_ptr<Channel>> channels;
+  MPI_Comm last_comm = MPI_COMM_NULL;
+  const std::shared_ptr<Channel>* last = nullptr;
+};
+State& state() {
+  static auto* const all = new State;
+  return *all;
+}
+
+// MPI calls it when the communicator is freed, in whatever way. What is under way keeps the channel.
+int forget(MPI_Comm comm, int, void*, void*) {
+  state().last_comm = MPI_COMM_NULL;
+  state().channels.erase(comm);
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+// A rank that waits lets MPI progress what else there is.
+void progress_mpi() {
+  int come = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, state().silent, &come, MPI_STATUS_IGNORE);
+}
+
+// The ranks of a communicator by their numbers on this host; empty where some are elsewhere.
+std::vector<int> processes_of(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL, host = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(state().host, &host);
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), processes(ranks);
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  PMPI_Group_translate_ranks(group, size, ranks.data(), host, processes.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&host);
+  if (std::ranges::find(processes, MPI_UNDEFINED) != processes.end()) processes.clear();
+  return processes;
+}
+
+// Numbers grow along every chain of communicators that have a rank in common, so no rank is in two of one number.
+void serve(MPI_Comm comm) {
+  std::vector<int> processes = processes_of(comm);
+  if (processes.empty()) return;
+  std::uint32_t number = state().next_number;
+  PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_UINT32_T, MPI_MAX, comm);
+  state().next_number = number + 1;
+  auto channel = std::make_shared<Channel>(comm, state().engine->context(number), std::move(processes));
+  state().last_comm = MPI_COMM_NULL;
+  PMPI_Comm_set_attr(comm, keyval(), channel.get());
+  state().channels[comm] = std::move(channel);
+}
+
+void make_engine() {
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &state().host);
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &state().silent);
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(state().host, &rank);
+  PMPI_Comm_size(state().host, &size);
+  const p2p::Gather gather = [](std::span<const std::byte> mine, std::span<std::byte> all) {
+    const int bytes = static_cast<int>(mine.size());
+    PMPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, state().host);
+  };
+  state().engine = p2p::Engine::make(rank, size, gather, {.idle = progress_mpi});
+}
+
+}  // namespace
+
+Channel::Channel(MPI_Comm comm, p2p::Context& context, std::vector<int> processes)
+    : comm_(comm), context_(context), processes_(std::move(processes)) {
+  int size = 0;
+  PMPI_Comm_size(state().host, &size);
+  ranks_.resize(static_cast<std::size_t>(size), MPI_UNDEFINED);
+  for (std::size_t rank = 0; rank < processes_.size(); ++rank)
+    ranks_[static_cast<std::size_t>(processes_[rank])] = static_cast<int>(rank);
+}
+
+Channel::~Channel() {
+  if (state().engine) state().engine->close(context_);
+}
+
+void Channel::begin() {
+  int is_packed_plainly = packs_plainly() ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &is_packed_plainly, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (is_packed_plainly) make_engine();
+  if (!state().engine) {
+    Session::get().say("point-to-point calls are left to MPI: processes may not read each other's memory here");
+    return;
+  }
+  serve(MPI_COMM_WORLD);
+}
+
+void Channel::end() {
+  if (!state().engine) return;
+  // Nobody who has come here waits for a message. Until all have, somebody may fetch one from this rank.
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(state().host, &all_here);
+  int are_here = 0;
+  state().engine->wait_until([&] {
+    PMPI_Test(&all_here, &are_here, MPI_STATUS_IGNORE);
+    return are_here != 0;
+  });
+  state().last_comm = MPI_COMM_NULL;
+  state().channels.clear();
+  state().engine.reset();
+  PMPI_Comm_free(&state().host);
+  PMPI_Comm_free(&state().silent);
+}
+
+p2p::Engine* Channel::engine() { return state().engine.get(); }
+
+void Channel::adopt(MPI_Comm parent, MPI_Comm comm) {
+  if (comm != MPI_COMM_NULL && find(parent) != nullptr) serve(comm);
+}
+
+const std::shared_ptr<Channel>& Channel::find(MPI_Comm comm) {
+  static const std::shared_ptr<Channel> none;
+  State& all = state();
+  if (comm == all.last_comm && comm != MPI_COMM_NULL) return *all.last;
+  const auto found = all.channels.find(comm);
+  if (found == all.channels.end()) return none;
+  all.last_comm = comm;
+  all.last = &found->second;
+  return found->second;
+}
+
+void Channel::write_status(MPI_Status* status, const p2p::Envelope& envelope) const {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = rank(envelope.source);
+  status->MPI_TAG = envelope.tag;
+  PMPI_Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(envelope.bytes));
+  PMPI_Status_set_cancelled(status, 0);
+}
+
+int Channel::fail(int code) const {
+  PMPI_Comm_call_errhandler(comm_, code);
+  return code;
+}
+
+int Channel::fail(p2p::Failure failure) const {
+  if (failure == p2p::Failure::none) return MPI_SUCCESS;
+  return fail(failure == p2p::Failure::truncated ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+}
+
+void write_empty_status(MPI_Status* status, bool is_cancelled) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, is_cancelled);
+}
+
+}  // namespace tca::interposer

@@ -1,0 +1,138 @@
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "mpi/p2p/pass.hpp"
+#include "mpi/p2p/serve.hpp"
+#include "mpi/p2p/slot.hpp"
+
+namespace tca::interposer {
+
+namespace {
+
+struct Matched {
+  std::shared_ptr<Channel> channel;
+  p2p::Arrival* message = nullptr;
+};
+// By the handles that the program has.
+std::unordered_map<MPI_Message, Matched>& matched() {
+  static auto* const all = new std::unordered_map<MPI_Message, Matched>;
+  return *all;
+}
+
+// A communicator of this rank alone, for messages that nobody but `message_handle` sends.
+MPI_Comm alone() {
+  static const MPI_Comm made = [] {
+    MPI_Comm copy = MPI_COMM_NULL;
+    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &copy);
+    return copy;
+  }();
+  return made;
+}
+
+// A handle that is valid wherever one is: of an empty message of this rank to itself.
+MPI_Message message_handle() {
+  MPI_Message made = MPI_MESSAGE_NULL;
+  MPI_Request sent = MPI_REQUEST_NULL;
+  PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, alone(), &sent);
+  PMPI_Mprobe(0, 0, alone(), &made, MPI_STATUS_IGNORE);
+  PMPI_Request_free(&sent);
+  return made;
+}
+
+// Takes the message of a handle out of the books, or returns none for one of MPI's.
+Matched take(MPI_Message* handle) {
+  const auto found = matched().find(*handle);
+  if (found == matched().end()) return {};
+  Matched taken = std::move(found->second);
+  matched().erase(found);
+  PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
+  return taken;
+}
+
+bool is_served(const std::shared_ptr<Channel>& channel, int from, int tag) {
+  return channel != nullptr && channel->can_receive(from, tag);
+}
+
+bool probe(const Channel& channel, int from, int tag, MPI_Status* status) {
+  const auto envelope = Channel::engine()->probe(channel.context(), channel.source(from), Channel::tag(tag));
+  if (envelope) channel.write_status(status, *envelope);
+  return envelope.has_value();
+}
+
+bool match(const std::shared_ptr<Channel>& channel, int from, int tag, MPI_Message* message, MPI_Status* status) {
+  p2p::Arrival* const found =
+      Channel::engine()->match(channel->context(), channel->source(from), Channel::tag(tag));
+  if (found == nullptr) return false;
+  channel->write_status(status, found->envelope);
+  *message = message_handle();
+  matched()[*message] = {channel, found};
+  return true;
+}
+
+}  // namespace
+
+int Served<Call::Probe>::serve(int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  const std::shared_ptr<Channel>& channel = Channel::find(comm);
+  return serve_or_pass<Call::Probe>(
+      channel, is_served(channel, from, tag), [&] { return next<Call::Probe>()(from, tag, comm, status); },
+      [&] {
+        Channel::engine()->wait_until([&] { return probe(*channel, from, tag, status); });
+        return MPI_SUCCESS;
+      });
+}
+
+int Served<Call::Iprobe>::serve(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+  const std::shared_ptr<Channel>& channel = Channel::find(comm);
+  return serve_or_pass<Call::Iprobe>(
+      channel, is_served(channel, from, tag), [&] { return next<Call::Iprobe>()(from, tag, comm, found, status); },
+      [&] {
+        *found = probe(*channel, from, tag, status) ? 1 : 0;
+        return MPI_SUCCESS;
+      });
+}
+
+int Served<Call::Mprobe>::serve(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  const std::shared_ptr<Channel>& channel = Channel::find(comm);
+  return serve_or_pass<Call::Mprobe>(
+      channel, is_served(channel, from, tag), [&] { return next<Call::Mprobe>()(from, tag, comm, message, status); },
+      [&] {
+        Channel::engine()->wait_until([&] { return match(channel, from, tag, message, status); });
+        return MPI_SUCCESS;
+      });
+}
+
+int Served<Call::Improbe>::serve(int from, int tag, MPI_Comm comm, int* found, MPI_Message* message,
+                                 MPI_Status* status) {
+  const std::shared_ptr<Channel>& channel = Channel::find(comm);
+  return serve_or_pass<Call::Improbe>(
+      channel, is_served(channel, from, tag),
+      [&] { return next<Call::Improbe>()(from, tag, comm, found, message, status); },
+      [&] {
+        *found = match(channel, from, tag, message, status) ? 1 : 0;
+        return MPI_SUCCESS;
+      });
+}
+
+int Served<Call::Mrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (!matched().contains(*message)) return next<Call::Mrecv>()(buffer, count, type, message, status);
+  const int code = Served<Call::Imrecv>::serve(buffer, count, type, message, &request);
+  return code != MPI_SUCCESS ? code : Served<Call::Wait>::serve(&request, status);
+}
+
+int Served<Call::Imrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                                MPI_Request* request) {
+  const Elements elements(buffer, count, type);
+  if (!elements.is_valid() || !matched().contains(*message))
+    return next<Call::Imrecv>()(buffer, count, type, message, request);
+  const Matched taken = take(message);
+  return guarded(*taken.channel, [&] {
+    Slot& slot = Slot::make(taken.channel, {}, elements);
+    slot.start(*taken.message);
+    *request = slot.handle();
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace tca::interposer

@@ -1,0 +1,278 @@
+/* Point-to-point calls of every kind, whose results are those of MPI: run with and without the library. Prints what is wrong, and
+   ends with a code other than 0. Two ranks or more; the others only take part in what is collective. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, wrong;
+
+#define CHECK(condition)                                                                    \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition);        \
+      wrong = 1;                                                                            \
+    }                                                                                       \
+  } while (0)
+
+enum { large = 300000 };
+static int out[large], in[large];
+
+static int count_of(const MPI_Status* status, MPI_Datatype type) {
+  int count;
+  MPI_Get_count(status, type, &count);
+  return count;
+}
+
+static void blocking(MPI_Comm comm) {
+  const int sizes[] = {0, 1, 10, 100, 3000, large};
+  for (int each = 0; each < 6; ++each) {
+    const int n = sizes[each];
+    MPI_Status status;
+    memset(in, 0, sizeof in);
+    if (rank == 0) {
+      MPI_Send(out, n, MPI_INT, 1, each, comm);
+      MPI_Ssend(out, n, MPI_INT, 1, each, comm);
+    } else if (rank == 1) {
+      MPI_Recv(in, large, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
+      CHECK(status.MPI_SOURCE == 0 && status.MPI_TAG == each && count_of(&status, MPI_INT) == n);
+      CHECK(memcmp(in, out, sizeof(int) * (size_t)n) == 0);
+      MPI_Recv(in, n, MPI_INT, 0, each, comm, MPI_STATUS_IGNORE);
+    }
+  }
+  if (rank < 2) {
+    MPI_Status status;
+    int mine = rank, other = -1;
+    MPI_Sendrecv(&mine, 1, MPI_INT, 1 - rank, 5, &other, 1, MPI_INT, 1 - rank, 5, comm, &status);
+    CHECK(other == 1 - rank && status.MPI_SOURCE == 1 - rank);
+    MPI_Sendrecv_replace(&mine, 1, MPI_INT, 1 - rank, 6, 1 - rank, 6, comm, MPI_STATUS_IGNORE);
+    CHECK(mine == 1 - rank);
+    MPI_Sendrecv(&mine, 1, MPI_INT, MPI_PROC_NULL, 5, &other, 1, MPI_INT, MPI_PROC_NULL, 5, comm, &status);
+    CHECK(status.MPI_SOURCE == MPI_PROC_NULL && count_of(&status, MPI_INT) == 0);
+  }
+}
+
+/* Columns of a matrix, which another type receives; and a part of an element. */
+static void types(void) {
+  double matrix[8][8], column[8];
+  MPI_Datatype columns;
+  MPI_Status status;
+  MPI_Request request;
+  MPI_Type_vector(8, 1, 8, MPI_DOUBLE, &columns);
+  MPI_Type_commit(&columns);
+  for (int i = 0; i < 64; ++i) matrix[i / 8][i % 8] = rank == 0 ? i : -1;
+  if (rank == 0) {
+    MPI_Send(&matrix[0][3], 1, columns, 1, 0, MPI_COMM_WORLD);
+    MPI_Isend(&matrix[0][4], 1, columns, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Type_free(&columns);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send(matrix, 3, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(column, 8, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, &status);
+    for (int i = 0; i < 8; ++i) CHECK(column[i] == 8 * i + 3);
+    MPI_Irecv(&matrix[0][1], 1, columns, 0, 1, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, &status);
+    CHECK(count_of(&status, columns) == 1);
+    for (int i = 0; i < 64; ++i) CHECK(matrix[i / 8][i % 8] == (i % 8 == 1 ? i / 8 * 8 + 4 : -1));
+    MPI_Recv(&matrix[0][2], 1, columns, 0, 2, MPI_COMM_WORLD, &status);
+    CHECK(count_of(&status, columns) == MPI_UNDEFINED && count_of(&status, MPI_DOUBLE) == 3);
+    for (int i = 0; i < 8; ++i) CHECK(matrix[i][2] == (i < 3 ? i : -1));
+    MPI_Type_free(&columns);
+  } else {
+    MPI_Type_free(&columns);
+  }
+}
+
+static void nonblocking(MPI_Comm comm) {
+  enum { many = 64 };
+  MPI_Request requests[2 * many + 1];
+  MPI_Status statuses[2 * many + 1];
+  int come[many], going[many], indices[2 * many + 1], index, done, remaining;
+  if (rank > 1) return;
+  const int other = 1 - rank;
+  for (int way = 0; way < 5; ++way) {
+    for (int i = 0; i < many; ++i) {
+      going[i] = rank * 1000 + i;
+      come[i] = -1;
+      MPI_Irecv(&come[i], 1, MPI_INT, i % 3 ? other : MPI_ANY_SOURCE, i, comm, &requests[i]);
+    }
+    for (int i = 0; i < many; ++i) {
+      if (i % 4 == 0) MPI_Issend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
+      else MPI_Isend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
+    }
+    /* One of MPI's own among them. */
+    MPI_Ibarrier(MPI_COMM_SELF, &requests[2 * many]);
+    remaining = 2 * many + 1;
+    switch (way) {
+      case 0: MPI_Waitall(2 * many + 1, requests, statuses); break;
+      case 1:
+        for (; remaining > 0; --remaining) {
+          MPI_Waitany(2 * many + 1, requests, &index, statuses);
+          CHECK(index != MPI_UNDEFINED && requests[index] == MPI_REQUEST_NULL);
+          if (index < many) CHECK(statuses[0].MPI_TAG == index && statuses[0].MPI_SOURCE == other);
+        }
+        MPI_Waitany(2 * many + 1, requests, &index, statuses);
+        CHECK(index == MPI_UNDEFINED);
+        break;
+      case 2:
+        while (remaining > 0) {
+          MPI_Waitsome(2 * many + 1, requests, &done, indices, statuses);
+          for (int i = 0; i < done; ++i)
+            if (indices[i] < many) CHECK(statuses[i].MPI_TAG == indices[i]);
+          remaining -= done;
+        }
+        MPI_Waitsome(2 * many + 1, requests, &done, indices, statuses);
+        CHECK(done == MPI_UNDEFINED);
+        break;
+      case 3:
+        do MPI_Testall(2 * many + 1, requests, &done, statuses);
+        while (!done);
+        break;
+      default:
+        while (remaining > 0) {
+          MPI_Testany(2 * many + 1, requests, &index, &done, MPI_STATUS_IGNORE);
+          if (done) --remaining;
+          if (remaining == 0) break;
+          MPI_Testsome(2 * many + 1, requests, &done, indices, MPI_STATUSES_IGNORE);
+          remaining -= done;
+        }
+    }
+    for (int i = 0; i < many; ++i) CHECK(come[i] == other * 1000 + i);
+    for (int i = 0; i <= 2 * many; ++i) CHECK(requests[i] == MPI_REQUEST_NULL);
+  }
+}
+
+static void persistent(void) {
+  MPI_Request requests[2];
+  MPI_Status status;
+  int mine, other, done;
+  if (rank > 1) return;
+  MPI_Recv_init(&other, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, &requests[0]);
+  MPI_Send_init(&mine, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, &requests[1]);
+  MPI_Test(&requests[0], &done, &status);
+  CHECK(done && status.MPI_SOURCE == MPI_ANY_SOURCE);
+  for (int step = 0; step < 100; ++step) {
+    mine = step + rank;
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(other == step + 1 - rank && requests[0] != MPI_REQUEST_NULL);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  CHECK(requests[0] == MPI_REQUEST_NULL);
+}
+
+static void probes(void) {
+  MPI_Status status;
+  MPI_Message message;
+  MPI_Request request;
+  int found = 0;
+  if (rank == 0) {
+    for (int i = 0; i < 4; ++i) MPI_Send(out, 100 + i, MPI_INT, 1, 20 + i, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Probe(MPI_ANY_SOURCE, 22, MPI_COMM_WORLD, &status);
+    CHECK(count_of(&status, MPI_INT) == 102);
+    MPI_Recv(in, large, MPI_INT, 0, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    while (!found) MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &found, &status);
+    CHECK(status.MPI_TAG == 20);
+    MPI_Mprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
+    CHECK(status.MPI_TAG == 20);
+    MPI_Recv(in, large, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    CHECK(status.MPI_TAG == 21);
+    MPI_Mrecv(in, large, MPI_INT, &message, &status);
+    CHECK(message == MPI_MESSAGE_NULL && count_of(&status, MPI_INT) == 100);
+    for (found = 0; !found;) MPI_Improbe(0, 23, MPI_COMM_WORLD, &found, &message, &status);
+    MPI_Imrecv(in, large, MPI_INT, &message, &request);
+    MPI_Wait(&request, &status);
+    CHECK(count_of(&status, MPI_INT) == 103 && memcmp(in, out, 103 * sizeof(int)) == 0);
+  }
+}
+
+static void ends(void) {
+  MPI_Request request;
+  MPI_Status status;
+  int cancelled, error;
+  MPI_Irecv(in, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, &status);
+  MPI_Test_cancelled(&status, &cancelled);
+  CHECK(cancelled);
+  if (rank == 0) {
+    MPI_Isend(out, large, MPI_INT, 1, 30, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+    MPI_Send(out, 10, MPI_INT, 1, 31, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(in, large, MPI_INT, 0, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    error = MPI_Recv(in, 5, MPI_INT, 0, 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Error_class(error, &error);
+    CHECK(error == MPI_ERR_TRUNCATE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  }
+}
+
+/* A rank that waits in MPI's own barrier receives what it has asked for before. */
+static void elsewhere(void) {
+  MPI_Request request;
+  if (rank == 1) MPI_Irecv(in, large, MPI_INT, 0, 40, MPI_COMM_WORLD, &request);
+  if (rank == 0) MPI_Ssend(out, large, MPI_INT, 1, 40, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(memcmp(in, out, sizeof in) == 0);
+  }
+  /* Many short ones that nobody takes before the barrier. */
+  if (rank == 0)
+    for (int i = 0; i < 5000; ++i) MPI_Send(&out[i], 1, MPI_INT, 1, 41, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1)
+    for (int i = 0; i < 5000; ++i) {
+      MPI_Recv(in, 1, MPI_INT, 0, 41, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      CHECK(in[0] == out[i]);
+    }
+}
+
+static void communicators(void) {
+  MPI_Comm copy, reversed;
+  int got, reversed_rank;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  MPI_Comm_rank(reversed, &reversed_rank);
+  if (rank == 0) {
+    int numbers[] = {1, 2, 3};
+    MPI_Send(&numbers[0], 1, MPI_INT, 1, 0, copy);
+    MPI_Send(&numbers[1], 1, MPI_INT, size - 2, 0, reversed);
+    MPI_Send(&numbers[2], 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Status status;
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == 3);
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, reversed, &status);
+    CHECK(got == 2 && status.MPI_SOURCE == size - 1);
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, copy, MPI_STATUS_IGNORE);
+    CHECK(got == 1);
+  }
+  blocking(copy);
+  nonblocking(copy);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&reversed);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < large; ++i) out[i] = i * 7 + 1;
+  blocking(MPI_COMM_WORLD);
+  types();
+  nonblocking(MPI_COMM_WORLD);
+  persistent();
+  probes();
+  ends();
+  elsewhere();
+  communicators();
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0 && !wrong) puts("all messages are right");
+  MPI_Finalize();
+  return wrong;
+}
