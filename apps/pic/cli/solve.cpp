@@ -1,6 +1,7 @@
 #include "pic/cli/solve.hpp"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -31,8 +32,10 @@ void simulate_by(World& world, const PicOptions& options, pic::Solver<Number>& s
   for (std::size_t m = 0; m < pic::messages.size(); ++m)
     report.explained.push_back({std::string(pic::messages[m]), exchanges.front()->explain(m)});
   Bars bars;
-  report.run = pic::simulate(world, solver, exchanges, options.check_every, bars.shown_by(world.rank()),
-                             [&] { drawings.look(solver); });
+  std::function<void()> look;
+  if (drawings.are_wanted()) look = [&] { drawings.look(solver); };
+  report.run =
+      pic::simulate(world, solver, exchanges, options.check_every, bars.shown_by(world.rank()), look);
 }
 
 template <class Number>
