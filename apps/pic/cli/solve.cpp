@@ -1,9 +1,11 @@
 #include "pic/cli/solve.hpp"
 
-#include <array>
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 
 #ifdef OPENTCA_PIC_ON_GPUS
 #include "pic/gpu/solver.hpp"
+#include "shared/nccl_communicator.hpp"
 #endif
 
 namespace tca::tool {
@@ -53,17 +56,29 @@ void simulate_on_hosts(World& world, const PicOptions& options, const Grid& grid
   simulate_by<Number>(world, options, solver, pointers, report, drawings);
 }
 
+#ifdef OPENTCA_PIC_ON_GPUS
+template <class Number>
+void simulate_on_gpus(World& world, const PicOptions& options, const Grid& grid, PicReport& report,
+                      PicDrawings& drawings) {
+  const apps::Start start = pic_start(options);
+  report.start = start == apps::Start::automatic ? "graph" : std::string(name_of(start));
+  pic::GpuSolver<Number> solver(world, report.deck, grid,
+                                {.start = start, .channels = apps::Channels(options.channels, pic::messages)});
+  const auto nccl = options.compare ? solver.nccl_peer() : nullptr;
+  if (options.compare && !nccl && world.rank() == 0)
+    fmt::print(stderr, "tca pic: this build has no NCCL; OpenTCA is measured alone\n");
+  report.peer = {"NCCL", apps::nccl_version()};
+  std::vector<pic::Exchange*> exchanges{&solver.exchange()};
+  if (nccl) exchanges.push_back(nccl.get());
+  simulate_by<Number>(world, options, solver, exchanges, report, drawings);
+}
+#endif
+
 template <class Number>
 void simulate_in(World& world, const PicOptions& options, const Grid& grid, PicReport& report,
                  PicDrawings& drawings) {
 #ifdef OPENTCA_PIC_ON_GPUS
-  if (on_gpus(options)) {
-    report.start = pic_start(options) == apps::Start::host ? "host" : "graph";
-    pic::GpuSolver<Number> solver(world, report.deck, grid, pic_start(options),
-                                  apps::Channels(options.channels, pic::messages));
-    pic::Exchange* const only = &solver.exchange();
-    return simulate_by<Number>(world, options, solver, std::span(&only, 1), report, drawings);
-  }
+  if (on_gpus(options)) return simulate_on_gpus<Number>(world, options, grid, report, drawings);
 #endif
   simulate_on_hosts<Number>(world, options, grid, report, drawings);
 }
@@ -72,7 +87,7 @@ void simulate_in(World& world, const PicOptions& options, const Grid& grid, PicR
 
 apps::Start pic_start(const PicOptions& options) {
   return apps::start_named(options.start,
-                           std::array{apps::Start::automatic, apps::Start::host, apps::Start::graph});
+                           apps::usual_starts);
 }
 
 pic::Deck pic_deck(const PicOptions& options) {

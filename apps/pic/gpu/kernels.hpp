@@ -67,7 +67,7 @@ struct StepsPlan {
 
 // Of a kernel whose blocks all run at once, where so many ranks have the GPU.
 template <class Number>
-cudaError_t most_blocks_at_once(int dims, int ranks, unsigned& blocks);
+cudaError_t most_blocks_at_once(int ranks, unsigned& blocks);
 // Steps from the next one on, what is known after each, and all rounds of those that travel.
 template <class Number>
 cudaError_t launch_steps(const StepsPlan<Number>& plan, unsigned steps, unsigned blocks, cudaStream_t stream);

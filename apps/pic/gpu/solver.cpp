@@ -27,7 +27,7 @@ struct KernelOfSteps {
                   "one kernel for all steps needs every rank in one sub-cluster; across sub-clusters they are "
                   "started by the host or a graph");
     const int ranks = gpu.world.ranks_on_device();
-    cuda_ok(most_blocks_at_once<Number>(gpu.on.dims, ranks, blocks), "asking how many blocks run at once");
+    cuda_ok(most_blocks_at_once<Number>(ranks, blocks), "asking how many blocks run at once");
     blocks = std::min(blocks, blocks_for(std::max<std::int64_t>(gpu.on.elements, gpu.on.capacity)));
     if (blocks == 0)
       throw Error(

@@ -20,7 +20,12 @@ __device__ __noinline__ bool add_up_unfinished(const Travel& travel) {
   return good;
 }
 
-template <int Dims, class Number>
+// Once for all chains and plasmas, since they take minutes to compile; what that costs is far below a microsecond a step.
+__device__ __noinline__ void arrive(GridChain& chain) { chain.arrive(); }
+__device__ __noinline__ void start(GridChain& chain) { chain.start(); }
+__device__ __noinline__ bool wait(GridChain& chain) { return chain.wait(); }
+
+template <class Number>
 class Stepper {
  public:
   __device__ explicit Stepper(const StepsPlan<Number>& plan)
@@ -32,10 +37,10 @@ class Stepper {
     clear_flow(on_);
     if (!meet()) return false;
     count_step(on_);
-    add_over_block(push_particles<Dims>(on_), &sums.kinetic_energy);
-    fold_.start();
+    add_over_block(on_.dims == 2 ? push_particles<2>(on_) : push_particles<3>(on_), &sums.kinetic_energy);
+    start(fold_);
     advance_b_everywhere(on_);
-    if (!fold_.wait()) return false;
+    if (!wait(fold_)) return false;
     device::fold_cells<Number>(plan_.folded, first_of_thread(), threads_of_grid(), Sum());
     if (!meet()) return false;
     if (on_.wall_below || on_.wall_above) {
@@ -55,18 +60,18 @@ class Stepper {
 
   // E's ghosts, and the first round of particles. Both chains' blocks arrive before the first of them waits for the others.
   __device__ bool exchange() {
-    halo_.arrive();
+    arrive(halo_);
     if (on_.neighbours == 0) {
-      halo_.start();
-      return halo_.wait();
+      start(halo_);
+      return wait(halo_);
     }
     if (blockIdx.x == 0 && threadIdx.x < 32) set_lengths(on_, plan_.travel->ends);
-    queues_.arrive();
-    halo_.start();
-    queues_.start();
-    if (!queues_.wait()) return false;
+    arrive(queues_);
+    start(halo_);
+    start(queues_);
+    if (!wait(queues_)) return false;
     take_in_round();
-    return halo_.wait();
+    return wait(halo_);
   }
 
   __device__ void take_in_round() {
@@ -81,8 +86,8 @@ class Stepper {
       queue_late(on_);
       if (!meet()) return false;
       if (blockIdx.x == 0 && threadIdx.x < 32) set_lengths(on_, plan_.travel->ends);
-      queues_.start();
-      if (!queues_.wait()) return false;
+      start(queues_);
+      if (!wait(queues_)) return false;
       take_in_round();
       if (!meet()) return false;
     }
@@ -97,30 +102,24 @@ class Stepper {
   bool good_ = true;
 };
 
-template <int Dims, class Number>
+template <class Number>
 __global__ void __launch_bounds__(threads, 2)
     steps_kernel(const __grid_constant__ StepsPlan<Number> plan, unsigned steps) {
-  Stepper<Dims, Number> stepper(plan);
+  Stepper<Number> stepper(plan);
   for (unsigned n = 0; n < steps; ++n)
     if (!stepper.step(plan.on.sums[n])) return;
-}
-
-template <class Number>
-const void* kernel_for(int dims) {
-  return dims == 2 ? reinterpret_cast<const void*>(steps_kernel<2, Number>)
-                   : reinterpret_cast<const void*>(steps_kernel<3, Number>);
 }
 
 }  // namespace
 
 template <class Number>
-cudaError_t most_blocks_at_once(int dims, int ranks, unsigned& blocks) {
+cudaError_t most_blocks_at_once(int ranks, unsigned& blocks) {
   int device = 0, multiprocessors = 0, each = 0;
   cudaError_t result = cudaGetDevice(&device);
   if (result == cudaSuccess)
     result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (result == cudaSuccess)
-    result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_for<Number>(dims), threads, 0);
+    result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, steps_kernel<Number>, threads, 0);
   blocks = static_cast<unsigned>(each * multiprocessors / ranks);
   return result;
 }
@@ -128,12 +127,12 @@ cudaError_t most_blocks_at_once(int dims, int ranks, unsigned& blocks) {
 template <class Number>
 cudaError_t launch_steps(const StepsPlan<Number>& plan, unsigned steps, unsigned blocks, cudaStream_t stream) {
   void* arguments[] = {const_cast<StepsPlan<Number>*>(&plan), &steps};
-  return cudaLaunchCooperativeKernel(kernel_for<Number>(plan.on.dims), dim3(blocks), dim3(threads), arguments,
-                                     0, stream);
+  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(steps_kernel<Number>), dim3(blocks),
+                                     dim3(threads), arguments, 0, stream);
 }
 
-template cudaError_t most_blocks_at_once<double>(int, int, unsigned&);
-template cudaError_t most_blocks_at_once<std::int64_t>(int, int, unsigned&);
+template cudaError_t most_blocks_at_once<double>(int, unsigned&);
+template cudaError_t most_blocks_at_once<std::int64_t>(int, unsigned&);
 template cudaError_t launch_steps(const StepsPlan<double>&, unsigned, unsigned, cudaStream_t);
 template cudaError_t launch_steps(const StepsPlan<std::int64_t>&, unsigned, unsigned, cudaStream_t);
 
