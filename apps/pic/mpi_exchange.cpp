@@ -144,7 +144,8 @@ class MpiExchange : public Exchange {
     };
     const MPI_Datatype number = std::is_integral_v<Number> ? MPI_INT64_T : MPI_DOUBLE;
     field_bytes_ += send(field_, box_of(domain_, side, field_ghosts, false), what_.e.data(), MPI_DOUBLE);
-    const MPI_Datatype into = types_.emplace_back(domain_, box_of(domain_, side, field_ghosts, true), MPI_DOUBLE).get();
+    const MPI_Datatype into =
+        types_.emplace_back(domain_, box_of(domain_, side, field_ghosts, true), MPI_DOUBLE).get();
     MPI_Recv_init(what_.e.data(), 1, into, neighbour, tag_of(opposite(side)), MPI_COMM_WORLD, &field_.add());
     // Backwards: ghosts go, and are added to the cells that they stand for.
     flow_bytes_ += send(flow_, box_of(domain_, side, flow_ghosts, true), what_.flow.data(), number);

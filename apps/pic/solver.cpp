@@ -142,8 +142,7 @@ Phases Solver<Number>::step(Exchange& exchange) {
 }
 
 template <class Number>
-Phases Solver<Number>::run(Exchange& exchange, std::int64_t steps, bool gauss,
-                           std::vector<Sample>& samples) {
+Phases Solver<Number>::run(Exchange& exchange, std::int64_t steps, bool gauss, std::vector<Sample>& samples) {
   Phases all;
   for (std::int64_t left = steps; left > 0; --left) {
     all += step(exchange);

@@ -29,7 +29,9 @@ struct Phases {
   // A step's part of what equal steps took together.
   Phases each_of(std::int64_t steps) const {
     const auto count = static_cast<double>(steps);
-    return {push_us / count, fields_us / count, {message_us[0] / count, message_us[1] / count, message_us[2] / count}};
+    return {push_us / count,
+            fields_us / count,
+            {message_us[0] / count, message_us[1] / count, message_us[2] / count}};
   }
   Phases& operator+=(const Phases& other) {
     push_us += other.push_us;

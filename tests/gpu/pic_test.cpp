@@ -38,16 +38,15 @@ Simulation on_gpus(const Deck& deck, int ranks, const GpuOptions& options, std::
                    std::vector<int> shape = {}) {
   Simulation run;
   shape.resize(deck.extents.size());
-  World::run_threads(
-      ranks,
-      [&](World& world) {
-        GpuSolver<Number> solver(world, deck, make_grid(deck, ranks, shape), options);
-        Exchange* const only = &solver.exchange();
-        const Simulation mine =
-            simulate<Number>(world, solver, std::span<Exchange* const>(&only, 1), check_every);
-        if (world.rank() == 0) run = mine;
-      },
-      {.fabric = "cuda"});
+  World::run_threads(ranks,
+                     [&](World& world) {
+                       GpuSolver<Number> solver(world, deck, make_grid(deck, ranks, shape), options);
+                       Exchange* const only = &solver.exchange();
+                       const Simulation mine =
+                           simulate<Number>(world, solver, std::span<Exchange* const>(&only, 1), check_every);
+                       if (world.rank() == 0) run = mine;
+                     },
+                     {.fabric = "cuda"});
   return run;
 }
 
@@ -97,8 +96,8 @@ TEST(PicOnGpus, HasTheParticlesOfTheHostToTheBit) {
         SCOPED_TRACE(describe(extents) + ", ranks " + std::to_string(ranks) + ", " +
                      std::string(name_of(start)));
         // A kernel takes many steps between two checks.
-        expect_same(on_gpus<std::int64_t>(deck, ranks, {.start = start}, start == apps::Start::kernel ? 7 : 1),
-                    host);
+        expect_same(
+            on_gpus<std::int64_t>(deck, ranks, {.start = start}, start == apps::Start::kernel ? 7 : 1), host);
       }
   }
 }

@@ -92,10 +92,13 @@ void add_pic(Subcommands& tca) {
          "Hold fields and charges against Gauss's law after every so many steps, and the last; is not timed")
       ->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->capture_default_str();
-  app.add_option("--start", options->start, "On GPUs: how steps are started, by the host, as a CUDA graph each, or by a kernel that takes many")
+  app.add_option(
+         "--start", options->start,
+         "On GPUs: how steps are started, by the host, as a CUDA graph each, or by a kernel that takes many")
       ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
-  app.add_flag("--compare", options->compare, "Measure the same over MPI too, or on GPUs over NCCL, in the same job");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI too, or on GPUs over NCCL, in the same job");
   app.add_option("--plot", options->drawings,
                  "Draw the history, frames and a spectrum of the plasma into this folder, as SVG")
       ->type_name("DIR");

@@ -62,14 +62,15 @@ void simulate_on_gpus(World& world, const PicOptions& options, const Grid& grid,
                       PicDrawings& drawings) {
   const apps::Start start = pic_start(options);
   report.start = start == apps::Start::automatic ? "graph" : std::string(name_of(start));
-  pic::GpuSolver<Number> solver(world, report.deck, grid,
-                                {.start = start, .channels = apps::Channels(options.channels, pic::messages)});
-  const auto nccl = options.compare ? solver.nccl_peer() : nullptr;
-  if (options.compare && !nccl && world.rank() == 0)
-    fmt::print(stderr, "tca pic: this build has no NCCL; OpenTCA is measured alone\n");
+  pic::GpuSolver<Number> solver(
+      world, report.deck, grid,
+      {.start = start, .channels = apps::Channels(options.channels, pic::messages)});
+  pic::Exchange* const nccl = options.compare ? solver.nccl_peer() : nullptr;
+  if (options.compare && nccl == nullptr && world.rank() == 0)
+    fmt::print(stderr, "tca pic: built without NCCL, so there is nothing to compare with\n");
   report.peer = {"NCCL", apps::nccl_version()};
   std::vector<pic::Exchange*> exchanges{&solver.exchange()};
-  if (nccl) exchanges.push_back(nccl.get());
+  if (nccl != nullptr) exchanges.push_back(nccl);
   simulate_by<Number>(world, options, solver, exchanges, report, drawings);
 }
 #endif
@@ -86,8 +87,7 @@ void simulate_in(World& world, const PicOptions& options, const Grid& grid, PicR
 }  // namespace
 
 apps::Start pic_start(const PicOptions& options) {
-  return apps::start_named(options.start,
-                           apps::usual_starts);
+  return apps::start_named(options.start, apps::usual_starts);
 }
 
 pic::Deck pic_deck(const PicOptions& options) {

@@ -1,5 +1,4 @@
 #include "pic/gpu/kernels.hpp"
-
 #include "pic/gpu/step.cuh"
 #include "pic/gpu/sums.cuh"
 
@@ -55,7 +54,8 @@ template <int Dims, class Number>
 __global__ void deposit_kernel(const __grid_constant__ OnGpu<Number> on) {
   const unsigned used = used_of(on);
   for (unsigned i = first_of_thread(); i < used; i += threads_of_grid())
-    if (on.rows.cell[i] != gap) deposit_one<Dims>(on.rows, i, on.gauss.charge, on.lattice.step, AddTogether{});
+    if (on.rows.cell[i] != gap)
+      deposit_one<Dims>(on.rows, i, on.gauss.charge, on.lattice.step, AddTogether{});
 }
 
 template <class Number>
@@ -143,15 +143,15 @@ cudaError_t launch_compare(const OnGpu<Number>& on, std::int64_t which, cudaStre
   return cudaGetLastError();
 }
 
-#define TCA_PIC_LAUNCHES(Number)                                                            \
-  template cudaError_t launch_advance_b(const OnGpu<Number>&, cudaStream_t);                \
-  template cudaError_t launch_push(const OnGpu<Number>&, cudaStream_t);                     \
-  template cudaError_t launch_advance_e(const OnGpu<Number>&, cudaStream_t);                \
-  template cudaError_t launch_queue_late(const OnGpu<Number>&, cudaStream_t);               \
+#define TCA_PIC_LAUNCHES(Number)                                                                 \
+  template cudaError_t launch_advance_b(const OnGpu<Number>&, cudaStream_t);                     \
+  template cudaError_t launch_push(const OnGpu<Number>&, cudaStream_t);                          \
+  template cudaError_t launch_advance_e(const OnGpu<Number>&, cudaStream_t);                     \
+  template cudaError_t launch_queue_late(const OnGpu<Number>&, cudaStream_t);                    \
   template cudaError_t launch_set_lengths(const OnGpu<Number>&, const QueueEnds&, cudaStream_t); \
-  template cudaError_t launch_take_in(const OnGpu<Number>&, const QueueEnds&, cudaStream_t); \
-  template cudaError_t launch_add_up(const OnGpu<Number>&, cudaStream_t);                   \
-  template cudaError_t launch_deposit(const OnGpu<Number>&, cudaStream_t);                  \
+  template cudaError_t launch_take_in(const OnGpu<Number>&, const QueueEnds&, cudaStream_t);     \
+  template cudaError_t launch_add_up(const OnGpu<Number>&, cudaStream_t);                        \
+  template cudaError_t launch_deposit(const OnGpu<Number>&, cudaStream_t);                       \
   template cudaError_t launch_compare(const OnGpu<Number>&, std::int64_t, cudaStream_t)
 
 TCA_PIC_LAUNCHES(double);

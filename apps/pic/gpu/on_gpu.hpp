@@ -15,7 +15,8 @@ inline constexpr int most_neighbours = 26;
 // This rank's part of what is known after a step; see Sample. Kernels add to it, or take the larger value.
 struct Sums {
   double twice_field_energy, kinetic_energy, sine, cosine;
-  unsigned long long off_gauss;  // the bits of a number that is not negative, of which larger ones have larger bits
+  unsigned long long
+      off_gauss;  // the bits of a number that is not negative, of which larger ones have larger bits
   unsigned long long particles, absorbed, rounds;
 };
 
@@ -71,7 +72,8 @@ struct OnGpu {
 struct QueueEnds {
   DeviceCountedPut to[most_neighbours];
   DeviceCountedArrival from[most_neighbours];
-  double* unfinished;  // 1 where this rank needs a further round, and then how many do; null where there are none
+  double*
+      unfinished;  // 1 where this rank needs a further round, and then how many do; null where there are none
 };
 
 }  // namespace tca::pic

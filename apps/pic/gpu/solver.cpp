@@ -23,9 +23,10 @@ template <class Number>
 struct KernelOfSteps {
   explicit KernelOfSteps(const GpuState<Number>& gpu) {
     if (gpu.exchange.team() == nullptr)
-      throw Error(Errc::invalid_argument,
-                  "one kernel for all steps needs every rank in one sub-cluster; across sub-clusters they are "
-                  "started by the host or a graph");
+      throw Error(
+          Errc::invalid_argument,
+          "one kernel for all steps needs every rank in one sub-cluster; across sub-clusters they are "
+          "started by the host or a graph");
     const int ranks = gpu.world.ranks_on_device();
     cuda_ok(most_blocks_at_once<Number>(ranks, blocks), "asking how many blocks run at once");
     blocks = std::min(blocks, blocks_for(std::max<std::int64_t>(gpu.on.elements, gpu.on.capacity)));
@@ -55,8 +56,9 @@ template <class Number>
 struct GpuSolver<Number>::State : GpuState<Number> {
   using GpuState<Number>::GpuState;
 
+  std::unique_ptr<GpuExchange> peer;
   bool captures = false;
-  std::map<const Exchange*, apps::Graph> graphs;
+  std::map<const Exchange*, apps::Graph> graphs;  // which go before what they hold of NCCL
   std::optional<KernelOfSteps<Number>> kernel;
   std::int64_t steps = 0;
 };
@@ -90,8 +92,9 @@ Exchange& GpuSolver<Number>::exchange() {
 }
 
 template <class Number>
-std::unique_ptr<Exchange> GpuSolver<Number>::nccl_peer() {
-  return nccl_exchange(state_->world, state_->what, state_->exchange.queues(), state_->stream.get());
+Exchange* GpuSolver<Number>::nccl_peer() {
+  state_->peer = nccl_exchange(state_->world, state_->what, state_->exchange.queues(), state_->stream.get());
+  return state_->peer.get();
 }
 
 template <class Number>
@@ -166,7 +169,8 @@ Phases GpuSolver<Number>::step(Exchange& exchange) {
   const apps::Graph* graph = nullptr;
   if (state.captures)
     graph = &state.graphs
-                 .try_emplace(&exchange, state.world, state.stream.get(), [this, &exchange] { enqueue(exchange); })
+                 .try_emplace(&exchange, state.world, state.stream.get(),
+                              [this, &exchange] { enqueue(exchange); })
                  .first->second;
   return {.push_us = timed(exchange, 1, [&] { graph != nullptr ? graph->launch() : enqueue(exchange); })};
 }

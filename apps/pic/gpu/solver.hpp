@@ -28,8 +28,8 @@ class GpuSolver : public Solver<Number> {
 
   // By which this solver exchanges; what `begin` and `step` take.
   Exchange& exchange();
-  // Collective. The same by NCCL, or null; of this solver.
-  std::unique_ptr<Exchange> nccl_peer();
+  // Collective, once. The same by NCCL, or null in a build without it; valid as long as this solver.
+  Exchange* nccl_peer();
 
   void begin(Exchange& exchange) override;
   Phases step(Exchange& exchange) override;

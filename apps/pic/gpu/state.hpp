@@ -118,9 +118,8 @@ struct GpuState {
     on.wall_above = domain.wall_above();
     on.antenna = {tables.emitted.data(), tables.profile.data(),
                   host.deck.laser.a0 != 0 ? Fields::antenna - domain.first(0) : -1};
-    on.gauss = {host.charge.data(),
-                tables.ions.data(),
-                {host.unchecked[0], host.unchecked[1], host.unchecked[2]}};
+    on.gauss = {
+        host.charge.data(), tables.ions.data(), {host.unchecked[0], host.unchecked[1], host.unchecked[2]}};
     on.sine = tables.sine.data();
     on.cosine = tables.cosine.data();
     on.is_vacuum = host.deck.per_side == 0;

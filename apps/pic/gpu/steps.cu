@@ -29,7 +29,12 @@ template <class Number>
 class Stepper {
  public:
   __device__ explicit Stepper(const StepsPlan<Number>& plan)
-      : plan_(plan), on_(plan.on), fold_(plan.fold), halo_(plan.halo), queues_(plan.queues), step_(*on_.step) {}
+      : plan_(plan),
+        on_(plan.on),
+        fold_(plan.fold),
+        halo_(plan.halo),
+        queues_(plan.queues),
+        step_(*on_.step) {}
 
   // As on hosts; see solver.cpp. False on all blocks where a rank has not come.
   __device__ bool step(Sums& sums) {
@@ -125,7 +130,8 @@ cudaError_t most_blocks_at_once(int ranks, unsigned& blocks) {
 }
 
 template <class Number>
-cudaError_t launch_steps(const StepsPlan<Number>& plan, unsigned steps, unsigned blocks, cudaStream_t stream) {
+cudaError_t launch_steps(const StepsPlan<Number>& plan, unsigned steps, unsigned blocks,
+                         cudaStream_t stream) {
   void* arguments[] = {const_cast<StepsPlan<Number>*>(&plan), &steps};
   return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(steps_kernel<Number>), dim3(blocks),
                                      dim3(threads), arguments, 0, stream);

@@ -148,9 +148,9 @@ TCA_DEVICE Ring best_circle(const Lanes& lanes, float resolution, std::uint32_t 
     const std::uint32_t at = first + lanes.lane() / share;
     const std::uint32_t which = at < number ? scratch.met[at] : 0;
     const Ring& circle = scratch.circles[which];
-    const float part = at < number ? score(circle, reach_of(circle, resolution), lanes.lane() % share, share,
-                                           count, scratch)
-                                   : 0;
+    const float part =
+        at < number ? score(circle, reach_of(circle, resolution), lanes.lane() % share, share, count, scratch)
+                    : 0;
     const auto points = static_cast<std::uint32_t>(256 * lanes.sum_of_circle(part));
     const std::uint32_t here = points << 16 | which;
     best = here > best ? here : best;
