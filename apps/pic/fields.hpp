@@ -12,6 +12,7 @@
 #include "pic/deck.hpp"
 #include "pic/domain.hpp"
 #include "pic/vec.hpp"
+#include "pic/yee.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"
 
@@ -43,11 +44,16 @@ class Fields {
   const Vec<double>* e() const { return e_.data(); }
   const Vec<double>* b() const { return b_.data(); }
 
+  const Lattice& lattice() const { return lattice_; }
+
+  // What the laser's antenna emits in a step that begins at `time`, and the part of that at a row of this rank's cells.
+  double emitted(double time) const;
+  double profile(std::int64_t y, std::int64_t z) const;
+
   // Where the antenna stands along x, among all nodes. What it emits may begin and end in charges of its own there.
   static constexpr std::int64_t antenna = 4;
 
  private:
-  Vec<double> curl(std::int64_t at) const;
   template <class Act>
   void each_row(const Act& act) const;
   template <class Number>
@@ -57,7 +63,7 @@ class Fields {
 
   const Domain& domain_;
   Deck deck_;
-  double ratio_;  // of the time step to the side of a cell
+  Lattice lattice_;
   Window<Vec<double>> e_;
   std::vector<Vec<double>> b_;
 };

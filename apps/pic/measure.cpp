@@ -85,14 +85,21 @@ Simulation simulate(World& world, Solver<Number>& solver, std::span<Exchange* co
   const std::int64_t steps = solver.deck().steps;
   std::vector<StepTimes> times(exchanges.size());
   std::vector<Sample> history{solver.sample(true)};
-  for (std::int64_t step = 0; step < steps; ++step) {
-    const auto which = static_cast<std::size_t>(step) % exchanges.size();
+  // Where several take turns each has some.
+  constexpr std::int64_t turns = 8;
+  const std::int64_t most = exchanges.size() == 1 ? steps : std::max<std::int64_t>(1, steps / turns);
+  std::int64_t step = 0;
+  for (std::size_t turn = 0; step < steps; ++turn) {
+    Exchange& exchange = *exchanges[turn % exchanges.size()];
+    const std::int64_t until_check = std::min(check_every - step % check_every, steps - step);
+    const std::int64_t count = after_step ? 1 : std::min({until_check, most, solver.most_at_once(exchange)});
     world.barrier();  // a rank that has taken its sample later would be waited for within the step
-    times[which].add(solver.step(*exchanges[which]));
-    history.push_back(solver.sample((step + 1) % check_every == 0 || step + 1 == steps));
+    times[turn % exchanges.size()].add(solver.run(exchange, count, count == until_check, history));
+    step += count;
     if (after_step) after_step();
-    if (progress) progress("simulating", step + 1, steps);
+    if (progress) progress("simulating", step, steps);
   }
+  solver.fetch();
   Simulation run{.history = of_the_box(world, solver.deck(), history),
                  .every_step_checked = check_every == 1};
   for (const std::uint64_t part :

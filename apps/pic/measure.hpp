@@ -16,12 +16,12 @@
 
 namespace tca::pic {
 
-// Called after every step.
+// Called after every step, or after all that are taken as one.
 using Progress = std::function<void(const char* what, std::int64_t done, std::int64_t total)>;
 
 // What one way took for its share of the steps; the same on every rank. Times are of the slowest rank.
 struct Result {
-  std::vector<double> samples_us;                      // a step
+  std::vector<double> samples_us;                      // a step, or the mean of steps that are taken as one
   double push_us = 0, fields_us = 0, exchange_us = 0;  // medians of the same
   std::int64_t bytes_max = 0, bytes_total = 0;  // sent in the last step by the busiest rank, and by all
   std::vector<apps::MessageCost> messages;
@@ -40,6 +40,7 @@ struct Simulation {
 };
 
 // Collective. The exchanges take turns, step by step. Gauss's law is looked at after every `check_every`th step and the last.
+// Steps may be taken as one only between those, and where no `after_step` looks at each.
 template <class Number>
 Simulation simulate(World& world, Solver<Number>& solver, std::span<Exchange* const> exchanges,
                     std::int64_t check_every, const Progress& progress = {},

@@ -10,16 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "pic/sides.hpp"
 #include "shared/mpi_session.hpp"
 
 namespace tca::pic {
 
 namespace {
-
-// The first cell of a box along x, y and z, and its size.
-struct CellBox {
-  std::array<std::int64_t, 3> first, size;
-};
 
 // The MPI datatype of a box of an array.
 class BoxType {
@@ -75,8 +71,6 @@ class Requests {
   std::vector<MPI_Request> all_;
 };
 
-using Side = std::array<int, 3>;
-
 template <class Number>
 class MpiExchange : public Exchange {
  public:
@@ -87,10 +81,7 @@ class MpiExchange : public Exchange {
         rank_(world.rank()),
         outgoing_(domain_.neighbours().size()),
         sends_(outgoing_.size()) {
-    for (int z = -1; z <= 1; ++z)
-      for (int y = -1; y <= 1; ++y)
-        for (int x = -1; x <= 1; ++x)
-          if (const Side side{x, y, z}; side != Side{}) connect(side);
+    each_side(domain_, rank_, [&](const Side& side, int neighbour) { connect(side, neighbour); });
   }
 
   void start_flow() override { flow_.start(); }
@@ -99,7 +90,7 @@ class MpiExchange : public Exchange {
     flow_.wait();
     for (const Gathered& one : gathered_) {
       const Vec<Number>* from = one.values.data();
-      each_cell(one.box, [&](std::int64_t at) {
+      each_cell(domain_, one.box, [&](std::int64_t at) {
         Vec<Number>& cell = what_.flow[at];
         cell = {cell.x + from->x, cell.y + from->y, cell.z + from->z};
         ++from;
@@ -144,55 +135,25 @@ class MpiExchange : public Exchange {
 
   static constexpr int particles_tag = 100;
   static int tag_of(const Side& side) { return 32 + (side[2] + 1) * 9 + (side[1] + 1) * 3 + side[0] + 1; }
-  static Side opposite(const Side& side) { return {-side[0], -side[1], -side[2]}; }
 
-  // The cells of a side: the outer own ones that a neighbour has `low` ghosts below or `high` above of, or the ghosts.
-  CellBox box_of(const Side& side, std::int64_t low, std::int64_t high, bool ghosts) const {
-    CellBox box{};
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      const std::int64_t cells = domain_.cells(axis);
-      // A neighbour above has ghosts below it of this rank's cells, and the other way round.
-      const bool above = side[a] > 0;
-      const std::int64_t width = above == ghosts ? high : low;
-      box.size[a] = side[a] == 0 ? cells : width;
-      if (side[a] == 0) continue;
-      box.first[a] = ghosts ? (above ? cells : -width) : (above ? cells - width : 0);
-    }
-    return box;
-  }
-  template <class Act>
-  void each_cell(const CellBox& box, const Act& act) const {
-    for (std::int64_t z = 0; z < box.size[2]; ++z)
-      for (std::int64_t y = 0; y < box.size[1]; ++y)
-        for (std::int64_t x = 0; x < box.size[0]; ++x)
-          act(domain_.index(box.first[0] + x, box.first[1] + y, box.first[2] + z));
-  }
-
-  void connect(const Side& side) {
-    if (domain_.dims() == 2 && side[2] != 0) return;
-    Grid::Coordinates step{};
-    for (int axis = 0; axis < domain_.dims(); ++axis)
-      step[static_cast<std::size_t>(domain_.dims() - 1 - axis)] = side[static_cast<std::size_t>(axis)];
-    const auto neighbour = domain_.grid().neighbour(rank_, step);
-    if (!neighbour) return;
+  void connect(const Side& side, int neighbour) {
     const auto send = [&](Requests& requests, const CellBox& box, void* array, MPI_Datatype number) {
       const MPI_Datatype type = types_.emplace_back(domain_, box, number).get();
-      MPI_Send_init(array, 1, type, *neighbour, tag_of(side), MPI_COMM_WORLD, &requests.add());
-      return box.size[0] * box.size[1] * box.size[2] * static_cast<std::int64_t>(sizeof(Vec<double>));
+      MPI_Send_init(array, 1, type, neighbour, tag_of(side), MPI_COMM_WORLD, &requests.add());
+      return box.cells() * static_cast<std::int64_t>(sizeof(Vec<double>));
     };
     const MPI_Datatype number = std::is_integral_v<Number> ? MPI_INT64_T : MPI_DOUBLE;
-    field_bytes_ += send(field_, box_of(side, 1, 1, false), what_.e.data(), MPI_DOUBLE);
-    const MPI_Datatype into = types_.emplace_back(domain_, box_of(side, 1, 1, true), MPI_DOUBLE).get();
-    MPI_Recv_init(what_.e.data(), 1, into, *neighbour, tag_of(opposite(side)), MPI_COMM_WORLD, &field_.add());
+    field_bytes_ += send(field_, box_of(domain_, side, field_ghosts, false), what_.e.data(), MPI_DOUBLE);
+    const MPI_Datatype into =
+        types_.emplace_back(domain_, box_of(domain_, side, field_ghosts, true), MPI_DOUBLE).get();
+    MPI_Recv_init(what_.e.data(), 1, into, neighbour, tag_of(opposite(side)), MPI_COMM_WORLD, &field_.add());
     // Backwards: ghosts go, and are added to the cells that they stand for.
-    flow_bytes_ += send(flow_, box_of(side, 1, 2, true), what_.flow.data(), number);
-    const CellBox box = box_of(side, 1, 2, false);
-    auto& values = gathered_
-                       .emplace_back(Gathered{box, std::vector<Vec<Number>>(static_cast<std::size_t>(
-                                                       box.size[0] * box.size[1] * box.size[2]))})
-                       .values;
-    MPI_Recv_init(values.data(), static_cast<int>(3 * values.size()), number, *neighbour,
+    flow_bytes_ += send(flow_, box_of(domain_, side, flow_ghosts, true), what_.flow.data(), number);
+    const CellBox box = box_of(domain_, side, flow_ghosts, false);
+    auto& values =
+        gathered_.emplace_back(Gathered{box, std::vector<Vec<Number>>(static_cast<std::size_t>(box.cells()))})
+            .values;
+    MPI_Recv_init(values.data(), static_cast<int>(3 * values.size()), number, neighbour,
                   tag_of(opposite(side)), MPI_COMM_WORLD, &flow_.add());
   }
 

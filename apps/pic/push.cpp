@@ -44,29 +44,22 @@ double push(Particles& particles, const Fields& fields, const Deck& deck, const 
 }
 
 template <class Number>
-void deposit_charge(const Particles& particles, const Domain& domain, Number* charge) {
-  const std::int64_t sy = domain.step(1), sz = domain.step(2);
-  const bool is_flat = domain.dims() == 2;
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    const double x1 = particles.at[0][i], y1 = particles.at[1][i], z1 = is_flat ? 0 : particles.at[2][i];
-    const double q = particles.charge[i] * units<Number>;
-    Number* const at = charge + particles.cell[i];
-    const auto add_layer = [&](Number* layer, double share) {
-      layer[0] += to_number<Number>(share * ((1 - x1) * (1 - y1)));
-      layer[1] += to_number<Number>(share * (x1 * (1 - y1)));
-      layer[sy] += to_number<Number>(share * ((1 - x1) * y1));
-      layer[sy + 1] += to_number<Number>(share * (x1 * y1));
-    };
-    add_layer(at, q * (1 - z1));
-    if (!is_flat) add_layer(at + sz, q * z1);
-  }
+void deposit_charge(Particles& particles, const Domain& domain, Number* charge) {
+  const auto add = [](Number& sum, double value) { sum += to_number<Number>(value); };
+  const Rows rows = rows_of(particles);
+  const Steps step{domain.step(1), domain.step(2)};
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (domain.dims() == 2)
+      deposit_one<2>(rows, i, charge, step, add);
+    else
+      deposit_one<3>(rows, i, charge, step, add);
 }
 
 template double push(Particles&, const Fields&, const Deck&, const Domain&, Vec<double>*,
                      std::vector<std::uint32_t>&);
 template double push(Particles&, const Fields&, const Deck&, const Domain&, Vec<std::int64_t>*,
                      std::vector<std::uint32_t>&);
-template void deposit_charge(const Particles&, const Domain&, double*);
-template void deposit_charge(const Particles&, const Domain&, std::int64_t*);
+template void deposit_charge(Particles&, const Domain&, double*);
+template void deposit_charge(Particles&, const Domain&, std::int64_t*);
 
 }  // namespace tca::pic

@@ -30,6 +30,6 @@ double push(Particles& particles, const Fields& fields, const Deck& deck, const 
 
 // Adds the charge of all particles to the nodes.
 template <class Number>
-void deposit_charge(const Particles& particles, const Domain& domain, Number* charge);
+void deposit_charge(Particles& particles, const Domain& domain, Number* charge);
 
 }  // namespace tca::pic

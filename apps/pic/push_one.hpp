@@ -17,11 +17,6 @@ struct Rows {
   double *at[3], *p[3], *charge;
 };
 
-// How far an array's next element is along y and z.
-struct Steps {
-  std::int64_t y, z;
-};
-
 struct Felt {
   Vec<double> e, b;
 };
@@ -164,6 +159,22 @@ TCA_DEVICE Pushed push_one(const Rows& rows, std::size_t i, const Medium<Number>
   const double speed = medium.ratio / gamma;
   const bool has_left = move<Dims>(rows, i, medium, add, from, {p.x * speed, p.y * speed, p.z * speed});
   return {-rows.charge[i] * square / (gamma + 1), has_left};
+}
+
+// Has `add` add a particle's charge to the nodes of its cell, in order.
+template <int Dims, class Number, class Add>
+TCA_DEVICE void deposit_one(const Rows& rows, std::size_t i, Number* charge, Steps step, const Add& add) {
+  const double x1 = rows.at[0][i], y1 = rows.at[1][i], z1 = Dims == 3 ? rows.at[2][i] : 0;
+  const double q = rows.charge[i] * units<Number>;
+  Number* const at = charge + rows.cell[i];
+  const auto add_layer = [&](Number* layer, double share) {
+    add(layer[0], share * ((1 - x1) * (1 - y1)));
+    add(layer[1], share * (x1 * (1 - y1)));
+    add(layer[step.y], share * ((1 - x1) * y1));
+    add(layer[step.y + 1], share * (x1 * y1));
+  };
+  add_layer(at, q * (1 - z1));
+  if constexpr (Dims == 3) add_layer(at + step.z, q * z1);
 }
 
 }  // namespace tca::pic

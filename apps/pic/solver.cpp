@@ -94,15 +94,20 @@ double Solver<Number>::timed(const Act& act) {
 }
 
 template <class Number>
+void Solver<Number>::check_momenta(double kinetic_energy) const {
+  if (!std::isfinite(kinetic_energy))
+    throw Error(Errc::invalid_argument,
+                fmt::format("step {} on rank {}: momenta are no longer finite numbers; a smaller time step "
+                            "(cfl) or a weaker laser may help",
+                            steps(), world_.rank()));
+}
+
+template <class Number>
 void Solver<Number>::push_all() {
   std::fill_n(flow_.data(), domain_.elements(), Vec<Number>{});
   outside_.clear();
   kinetic_energy_ = push(particles_, fields_, deck_, domain_, flow_.data(), outside_);
-  if (!std::isfinite(kinetic_energy_))
-    throw Error(Errc::invalid_argument,
-                fmt::format("step {} on rank {}: momenta are no longer finite numbers; a smaller time step "
-                            "(cfl) or a weaker laser may help",
-                            steps_, world_.rank()));
+  check_momenta(kinetic_energy_);
   const auto particles = static_cast<double>(particles_.size());
   world_.compute(particles * numbers_a_particle * sizeof(double), particles * flops_a_particle);
 }
@@ -127,13 +132,23 @@ Phases Solver<Number>::step(Exchange& exchange) {
   phases.message_us[1] += timed([&] { exchange.start_field(); });
   phases.message_us[2] += timed([&] {
     send_off(particles_, domain_, outside_, leavers_);
-    most_rounds_ = std::max(most_rounds_, exchange.migrate(particles_, leavers_));
+    note_rounds(exchange.migrate(particles_, leavers_));
     close_gaps(particles_, leavers_);
   });
   ++steps_;
   if (steps_ % steps_between_sorts == 0) phases.push_us += timed([&] { sorter_.sort(particles_, domain_); });
   phases.message_us[1] += timed([&] { exchange.wait_field(); });
   return phases;
+}
+
+template <class Number>
+Phases Solver<Number>::run(Exchange& exchange, std::int64_t steps, bool gauss, std::vector<Sample>& samples) {
+  Phases all;
+  for (std::int64_t left = steps; left > 0; --left) {
+    all += step(exchange);
+    samples.push_back(sample(gauss && left == 1));
+  }
+  return all.each_of(steps);
 }
 
 template <class Number>
@@ -151,23 +166,22 @@ void Solver<Number>::adopt(Particles particles, std::span<const Vec<double>> e,
   particles_ = std::move(particles);
   fields_.assign(e, b);
   steps_ = steps;
-  kinetic_energy_ = 0;
-  for (std::size_t i = 0; i < particles_.size(); ++i) {
-    const double x = particles_.p[0][i], y = particles_.p[1][i], z = particles_.p[2][i];
-    const double square = x * x + y * y + z * z;
-    kinetic_energy_ -= particles_.charge[i] * square / (std::sqrt(1 + square) + 1);
-  }
 }
 
-// At walls, charge leaves with the particles. The antenna has charges of its own.
+template <class Number>
+std::array<std::int64_t, 3> Solver<Number>::unchecked() const {
+  constexpr std::int64_t none = -1;
+  return {domain_.wall_below() ? 0 : none, domain_.wall_above() ? domain_.cells(0) - 1 : none,
+          deck_.laser.a0 != 0 ? Fields::antenna - domain_.first(0) : none};
+}
+
 template <class Number>
 double Solver<Number>::off_gauss() {
   add_up_charge();
   double most = 0;
-  const std::int64_t last = domain_.cells(0) - 1, antenna = Fields::antenna - domain_.first(0);
+  const std::array<std::int64_t, 3> free = unchecked();
   each_node([&](std::int64_t at, std::int64_t x) {
-    if ((x == 0 && domain_.wall_below()) || (x == last && domain_.wall_above())) return;
-    if (x == antenna && deck_.laser.a0 != 0) return;
+    if (std::ranges::find(free, x) != free.end()) return;
     const double charge = to_double(
         static_cast<Number>(charges_[static_cast<std::size_t>(at)] + ions_[static_cast<std::size_t>(at)]));
     // Not std::max, which would lose what is no number.

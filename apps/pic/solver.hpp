@@ -1,6 +1,7 @@
 // One rank of a simulation: its cells, fields and particles, and a step of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,19 @@ struct Phases {
 
   double exchange_us() const { return message_us[0] + message_us[1] + message_us[2]; }
   double total_us() const { return push_us + fields_us + exchange_us(); }
+  // A step's part of what equal steps took together.
+  Phases each_of(std::int64_t steps) const {
+    const auto count = static_cast<double>(steps);
+    return {push_us / count,
+            fields_us / count,
+            {message_us[0] / count, message_us[1] / count, message_us[2] / count}};
+  }
+  Phases& operator+=(const Phases& other) {
+    push_us += other.push_us;
+    fields_us += other.fields_us;
+    for (std::size_t m = 0; m < message_us.size(); ++m) message_us[m] += other.message_us[m];
+    return *this;
+  }
 };
 
 // This rank's part of what is known after a step.
@@ -57,11 +71,19 @@ class Solver {
   // Collective. Compares with Gauss's law if asked, for which charges are added up anew.
   virtual Sample sample(bool gauss);
 
+  // How many steps may be taken as one by this exchange, and these steps, of which nobody sees what is in between. Collective.
+  // Appends what is known after each, of Gauss's law after the last. Returns what a step took on average.
+  virtual std::int64_t most_at_once(const Exchange&) const { return 1; }
+  virtual Phases run(Exchange& exchange, std::int64_t steps, bool gauss, std::vector<Sample>& samples);
+
+  // Has particles and fields here be what they are after the last step, where another processor has them.
+  virtual void fetch() {}
+
   const Deck& deck() const { return deck_; }
   const Domain& domain() const { return domain_; }
   const Fields& fields() const { return fields_; }
   const Particles& particles() const { return particles_; }
-  std::int64_t steps() const { return steps_; }
+  virtual std::int64_t steps() const { return steps_; }
   int most_rounds() const { return most_rounds_; }  // in which a step's particles have travelled
 
   // Ex along x in the middle of the box, as far as this rank has it; 0 elsewhere.
@@ -75,6 +97,21 @@ class Solver {
              std::int64_t steps);
   const Window<Vec<Number>>& flow() const { return flow_; }
   std::int64_t room() const;
+  void note_rounds(int rounds) { most_rounds_ = std::max(most_rounds_, rounds); }
+  // Throws for a kinetic energy that is no finite number.
+  void check_momenta(double kinetic_energy) const;
+
+  // For Gauss's law: the charge of electrons, whose ghosts the fold adds to their nodes, and what was there of the others.
+  const Window<Number>& charge() const { return charge_; }
+  Fold& charge_fold() { return charge_fold_; }
+  const std::vector<Number>& ions() const { return ions_; }
+  // Where along x it need not hold: at walls, with which charge leaves, and at the antenna, which has charges of its own. Own
+  // cells, or others where there are none.
+  std::array<std::int64_t, 3> unchecked() const;
+
+  // Of the deck's wave, where Ex or in a vacuum Ez is, by own cells along x.
+  const std::vector<double>& sine() const { return sine_; }
+  const std::vector<double>& cosine() const { return cosine_; }
 
  private:
   void push_all();
@@ -97,8 +134,7 @@ class Solver {
   std::vector<std::uint32_t> outside_;
   Leavers leavers_;
   Sorter sorter_;
-  std::vector<double> sine_,
-      cosine_;  // of the deck's wave, where Ex or in a vacuum Ez is, by own cells along x
+  std::vector<double> sine_, cosine_;
   double kinetic_energy_ = 0;
   std::int64_t steps_ = 0;
   int most_rounds_ = 0;

@@ -15,6 +15,11 @@ struct Vec {
   Number x, y, z;
 };
 
+// How far an array's next element is along y and z.
+struct Steps {
+  std::int64_t y, z;
+};
+
 // What a plasma's particles add to a node may be added up in two ways. Integers are multiples of 2^-52 of the undisturbed
 // plasma's charge in a cell, up to 2048 times that: their sums are exact, so that no order of particles or ranks changes a
 // bit. Doubles need no conversion, but their sums depend on the order.

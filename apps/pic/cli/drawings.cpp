@@ -64,9 +64,11 @@ PicDrawings::PicDrawings(World& world, const pic::Deck& deck, std::string folder
 
 template <class Number>
 void PicDrawings::look(pic::Solver<Number>& solver) {
-  if (folder_.empty()) return;
-  if (solver.steps() % steps_a_line_ == 0) add_line(solver);
-  if (solver.steps() % steps_a_frame_ == 0 || solver.steps() == deck_.steps) add_frame(solver);
+  const bool has_line = solver.steps() % steps_a_line_ == 0;
+  const bool has_frame = solver.steps() % steps_a_frame_ == 0 || solver.steps() == deck_.steps;
+  if (has_line || has_frame) solver.fetch();
+  if (has_line) add_line(solver);
+  if (has_frame) add_frame(solver);
 }
 
 template <class Number>

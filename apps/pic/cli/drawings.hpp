@@ -21,7 +21,9 @@ class PicDrawings {
   // Collects nothing where there is no folder.
   PicDrawings(World& world, const pic::Deck& deck, std::string folder);
 
-  // Collective; after each step.
+  // Whether there is something to look at.
+  bool are_wanted() const { return !folder_.empty(); }
+  // Collective; after each step, where they are wanted.
   template <class Number>
   void look(pic::Solver<Number>& solver);
 

@@ -29,10 +29,6 @@ void check_plasma(const PicOptions& options, int ranks) {
   const pic::Deck deck = pic_deck(options);
   const bool says_start = pic_start(options) != apps::Start::automatic;
   if (says_start && !on_gpus(options)) refuse("--start {} is for GPUs: --fabric cuda", options.start);
-  if (on_gpus(options) && deck.walls)
-    refuse("--fabric {}: deck {} has walls, and such boxes are simulated on hosts", options.fabric,
-           deck.name);
-  if (on_gpus(options) && options.compare) refuse("--compare: there is no peer on GPUs; leave it out");
   make_pic_grid(options, deck, ranks);
   if (options.compare && deck.steps == 1) refuse("--compare needs at least 2 steps, one for each side");
   check_messages(options, pic::messages, ranks);
@@ -96,10 +92,13 @@ void add_pic(Subcommands& tca) {
          "Hold fields and charges against Gauss's law after every so many steps, and the last; is not timed")
       ->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->capture_default_str();
-  app.add_option("--start", options->start, "On GPUs: how a step is started, by the host or as a CUDA graph")
-      ->check(one_of({"auto", "host", "graph"}))
+  app.add_option(
+         "--start", options->start,
+         "On GPUs: how steps are started, by the host, as a CUDA graph each, or by a kernel that takes many")
+      ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
-  app.add_flag("--compare", options->compare, "Measure the same over MPI too, in the same job");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI too, or on GPUs over NCCL, in the same job");
   app.add_option("--plot", options->drawings,
                  "Draw the history, frames and a spectrum of the plasma into this folder, as SVG")
       ->type_name("DIR");

@@ -1,8 +1,11 @@
 #include "pic/cli/solve.hpp"
 
-#include <array>
+#include <fmt/format.h>
+
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,7 @@
 
 #ifdef OPENTCA_PIC_ON_GPUS
 #include "pic/gpu/solver.hpp"
+#include "shared/nccl_communicator.hpp"
 #endif
 
 namespace tca::tool {
@@ -31,8 +35,10 @@ void simulate_by(World& world, const PicOptions& options, pic::Solver<Number>& s
   for (std::size_t m = 0; m < pic::messages.size(); ++m)
     report.explained.push_back({std::string(pic::messages[m]), exchanges.front()->explain(m)});
   Bars bars;
-  report.run = pic::simulate(world, solver, exchanges, options.check_every, bars.shown_by(world.rank()),
-                             [&] { drawings.look(solver); });
+  std::function<void()> look;
+  if (drawings.are_wanted()) look = [&] { drawings.look(solver); };
+  report.run =
+      pic::simulate(world, solver, exchanges, options.check_every, bars.shown_by(world.rank()), look);
 }
 
 template <class Number>
@@ -50,17 +56,30 @@ void simulate_on_hosts(World& world, const PicOptions& options, const Grid& grid
   simulate_by<Number>(world, options, solver, pointers, report, drawings);
 }
 
+#ifdef OPENTCA_PIC_ON_GPUS
+template <class Number>
+void simulate_on_gpus(World& world, const PicOptions& options, const Grid& grid, PicReport& report,
+                      PicDrawings& drawings) {
+  const apps::Start start = pic_start(options);
+  report.start = start == apps::Start::automatic ? "graph" : std::string(name_of(start));
+  pic::GpuSolver<Number> solver(
+      world, report.deck, grid,
+      {.start = start, .channels = apps::Channels(options.channels, pic::messages)});
+  pic::Exchange* const nccl = options.compare ? solver.nccl_peer() : nullptr;
+  if (options.compare && nccl == nullptr && world.rank() == 0)
+    fmt::print(stderr, "tca pic: built without NCCL, so there is nothing to compare with\n");
+  report.peer = {"NCCL", apps::nccl_version()};
+  std::vector<pic::Exchange*> exchanges{&solver.exchange()};
+  if (nccl != nullptr) exchanges.push_back(nccl);
+  simulate_by<Number>(world, options, solver, exchanges, report, drawings);
+}
+#endif
+
 template <class Number>
 void simulate_in(World& world, const PicOptions& options, const Grid& grid, PicReport& report,
                  PicDrawings& drawings) {
 #ifdef OPENTCA_PIC_ON_GPUS
-  if (on_gpus(options)) {
-    report.start = pic_start(options) == apps::Start::host ? "host" : "graph";
-    pic::GpuSolver<Number> solver(world, report.deck, grid, pic_start(options),
-                                  apps::Channels(options.channels, pic::messages));
-    pic::Exchange* const only = &solver.exchange();
-    return simulate_by<Number>(world, options, solver, std::span(&only, 1), report, drawings);
-  }
+  if (on_gpus(options)) return simulate_on_gpus<Number>(world, options, grid, report, drawings);
 #endif
   simulate_on_hosts<Number>(world, options, grid, report, drawings);
 }
@@ -68,8 +87,7 @@ void simulate_in(World& world, const PicOptions& options, const Grid& grid, PicR
 }  // namespace
 
 apps::Start pic_start(const PicOptions& options) {
-  return apps::start_named(options.start,
-                           std::array{apps::Start::automatic, apps::Start::host, apps::Start::graph});
+  return apps::start_named(options.start, apps::usual_starts);
 }
 
 pic::Deck pic_deck(const PicOptions& options) {

@@ -1,45 +1,23 @@
-// The kernels of a step on a GPU, in the order in which they are launched.
+// The kernels of a step on a GPU, in the order in which they are launched, and one that takes many steps.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "pic/particles.hpp"
-#include "pic/push_one.hpp"
-#include "tca/device/counted.hpp"
+#include "pic/gpu/on_gpu.hpp"
+#include "tca/device/chain.hpp"
+#include "tca/device/fold.hpp"
+#include "tca/device/team.hpp"
 
 namespace tca::pic {
 
-inline constexpr int most_neighbours = 26;
-
-// What a rank has on its GPU.
-template <class Number>
-struct OnGpu {
-  Medium<Number> medium;
-  Vec<double>*e, *b;  // those of the medium
-  std::int64_t elements, origin, cells[3];
-  double side;
-  int dims;
-
-  Rows rows, spare;   // particles, and as much memory for sorting
-  unsigned* used;     // how many entries of the rows are in use; those in cell -1 are gaps
-  unsigned capacity;  // of the rows
-  unsigned* begin;    // by cell, for sorting; one more than there are elements
-  unsigned* failed;   // in pinned memory: set where particles did not fit
-
-  Way ways[27];
-  Traveller* out;       // a queue of `room` to each neighbour
-  const Traveller* in;  // and from each
-  unsigned* leaving;    // by neighbour
-  unsigned room;
-  int neighbours;
-};
-
-struct QueueEnds {
-  DeviceCountedPut to[most_neighbours];
-  DeviceCountedArrival from[most_neighbours];
-};
+inline constexpr unsigned threads = 256;  // of a block
+inline unsigned blocks_for(std::int64_t items) {
+  constexpr std::int64_t most = 2048;
+  const std::int64_t blocks = (items + threads - 1) / threads;
+  return blocks < 1 ? 1 : blocks > most ? most : static_cast<unsigned>(blocks);
+}
 
 template <class Number>
 cudaError_t launch_advance_b(const OnGpu<Number>& on, cudaStream_t stream);
@@ -48,13 +26,50 @@ template <class Number>
 cudaError_t launch_push(const OnGpu<Number>& on, cudaStream_t stream);
 template <class Number>
 cudaError_t launch_advance_e(const OnGpu<Number>& on, cudaStream_t stream);
+
+// A round of those that travel: those that did not fit into the round before take places in the queues; how many go is told;
+// and what has come is appended.
+template <class Number>
+cudaError_t launch_queue_late(const OnGpu<Number>& on, cudaStream_t stream);
 template <class Number>
 cudaError_t launch_set_lengths(const OnGpu<Number>& on, const QueueEnds& ends, cudaStream_t stream);
-// Appends what has come.
 template <class Number>
-cudaError_t launch_unpack(const OnGpu<Number>& on, const QueueEnds& ends, cudaStream_t stream);
+cudaError_t launch_take_in(const OnGpu<Number>& on, const QueueEnds& ends, cudaStream_t stream);
+
 // Puts particles into the order of their cells, without gaps.
 template <class Number>
 cudaError_t launch_sort(const OnGpu<Number>& on, cudaStream_t stream);
+
+// Adds what is known after a step to the first of the sums. For Gauss's law charges are added up, and once the fold has run they
+// are compared with the field; the result belongs to one of the sums.
+template <class Number>
+cudaError_t launch_add_up(const OnGpu<Number>& on, cudaStream_t stream);
+template <class Number>
+cudaError_t launch_deposit(const OnGpu<Number>& on, cudaStream_t stream);
+template <class Number>
+cudaError_t launch_compare(const OnGpu<Number>& on, std::int64_t which, cudaStream_t stream);
+
+// By which ranks agree on how many rounds particles need.
+struct Travel {
+  QueueEnds ends;
+  DeviceTeam team;
+};
+
+// What one kernel needs that takes steps by itself.
+template <class Number>
+struct StepsPlan {
+  OnGpu<Number> on;
+  DeviceChain fold, halo, queues;
+  DeviceFold folded;
+  const Travel* travel;    // in the GPU's memory
+  std::uint64_t* barrier;  // of the grid
+};
+
+// Of a kernel whose blocks all run at once, where so many ranks have the GPU.
+template <class Number>
+cudaError_t most_blocks_at_once(int ranks, unsigned& blocks);
+// Steps from the next one on, what is known after each, and all rounds of those that travel.
+template <class Number>
+cudaError_t launch_steps(const StepsPlan<Number>& plan, unsigned steps, unsigned blocks, cudaStream_t stream);
 
 }  // namespace tca::pic

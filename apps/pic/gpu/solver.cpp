@@ -2,125 +2,49 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "pic/gpu/exchange.hpp"
-#include "pic/gpu/kernels.hpp"
-#include "pic/gpu/rows.hpp"
-#include "shared/gpu_call.hpp"
+#include "pic/gpu/kernel_of_steps.hpp"
+#include "pic/gpu/state.hpp"
 #include "tca/error.hpp"
 
 namespace tca::pic {
 
-namespace {
-
 using apps::cuda_ok;
-using apps::DeviceArray;
-using apps::OwnStream;
-
-constexpr std::int64_t steps_between_gpu_sorts = 25;
-
-// A quarter more than there are at first, and what may come between two sorts.
-std::size_t capacity_for(std::size_t particles, std::int64_t room, std::size_t neighbours) {
-  return particles + particles / 4 + static_cast<std::size_t>(room) * neighbours * 4 + 1024;
-}
-
-}  // namespace
 
 template <class Number>
-struct GpuSolver<Number>::State {
-  State(World& on_world, const Exchanged<Number>& what, std::size_t particles, const Fields& fields,
-        const apps::Channels& channels)
-      : world(on_world),
-        e(on_world.window<Vec<double>>(what.domain.elements(), "E on the GPU")),
-        b(static_cast<std::size_t>(what.domain.elements())),
-        directions(std::vector<std::uint8_t>(what.domain.directions(),
-                                             what.domain.directions() + what.domain.elements())),
-        capacity(capacity_for(particles, what.room, what.domain.neighbours().size())),
-        rows(capacity),
-        spare(capacity),
-        begin(static_cast<std::size_t>(what.domain.elements()) + 1),
-        exchange(on_world, Exchanged<Number>{what.domain, e, what.flow, what.room}, channels, stream.get()) {
-    stream.copy(e.data(), fields.e(), e.size() * sizeof(Vec<double>), cudaMemcpyHostToDevice);
-  }
+struct GpuSolver<Number>::State : GpuState<Number> {
+  using GpuState<Number>::GpuState;
 
-  // Nothing runs any more when the memory goes.
-  ~State() { cudaStreamSynchronize(stream.get()); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
-  // Says where everything is.
-  void describe(const Deck& deck, const Exchanged<Number>& what) {
-    const Domain& domain = what.domain;
-    const Queues& queues = exchange.queues();
-    on = {.medium = {.e = e.data(),
-                     .b = b.data(),
-                     .flow = what.flow.data(),
-                     .half = deck.dt() / 2,
-                     .ratio = deck.dt() / deck.cell,
-                     .step = {domain.step(1), domain.step(2)},
-                     .directions = directions.data()},
-          .e = e.data(),
-          .b = b.data(),
-          .elements = domain.elements(),
-          .origin = domain.index(0, 0, 0),
-          .cells = {domain.cells(0), domain.cells(1), domain.cells(2)},
-          .side = deck.cell,
-          .dims = domain.dims(),
-          .rows = rows.rows(),
-          .spare = spare.rows(),
-          .used = used.data(),
-          .capacity = static_cast<unsigned>(capacity),
-          .begin = begin.data(),
-          .failed = failed.data(),
-          .ways = {},
-          .out = queues.out.data(),
-          .in = queues.in.data(),
-          .leaving = leaving.data(),
-          .room = static_cast<unsigned>(what.room),
-          .neighbours = static_cast<int>(domain.neighbours().size())};
-    for (std::uint8_t direction = 0; direction < 27; ++direction) on.ways[direction] = domain.way(direction);
-  }
-
-  World& world;
-  OwnStream stream;
-  Window<Vec<double>> e;
-  DeviceArray<Vec<double>> b;
-  DeviceArray<std::uint8_t> directions;
-  std::size_t capacity;
-  GpuRows rows, spare;
-  DeviceArray<unsigned> begin, used{1}, leaving{most_neighbours};
-  apps::PinnedArray<unsigned> failed{1};
-  StreamExchange<Number> exchange;
-  OnGpu<Number> on{};
-  QueueEnds ends{};
+  std::unique_ptr<GpuExchange> peer;
   bool captures = false;
-  std::optional<apps::Graph> graph;
+  std::map<const Exchange*, apps::Graph> graphs;  // which go before what they hold of NCCL
+  std::optional<KernelOfSteps<Number>> kernel;
   std::int64_t steps = 0;
 };
 
 template <class Number>
-GpuSolver<Number>::GpuSolver(World& world, const Deck& deck, const Grid& grid, apps::Start start,
-                             const apps::Channels& channels)
+GpuSolver<Number>::GpuSolver(World& world, const Deck& deck, const Grid& grid, const GpuOptions& options)
     : Solver<Number>(world, deck, grid) {
-  if (deck.walls)
-    throw Error(
-        Errc::invalid_argument,
-        fmt::format("deck {}: boxes with walls are simulated on hosts; leave --fabric cuda out", deck.name));
-  const Domain& domain = this->domain();
-  const Exchanged<Number> what{domain, this->fields().e_window(), this->flow(), 2 * this->room()};
-  state_ = std::make_unique<State>(world, what, this->particles().size(), this->fields(), channels);
-  State& state = *state_;
-  state.captures = start != apps::Start::host;
-  state.rows.write(this->particles(), state.stream);
-  state.used.write({static_cast<unsigned>(this->particles().size())}, state.stream);
-  state.describe(deck, what);
-  const Queues& queues = state.exchange.queues();
-  for (std::size_t k = 0; k < domain.neighbours().size(); ++k) {
-    state.ends.to[k] = queues.puts[k].device();
-    state.ends.from[k] = queues.arrivals[k].device();
-  }
+  const OnHost<Number> host{.deck = this->deck(),
+                            .domain = this->domain(),
+                            .fields = this->fields(),
+                            .particles = this->particles(),
+                            .room = options.room > 0 ? options.room : 2 * this->room(),
+                            .sine = this->sine(),
+                            .cosine = this->cosine(),
+                            .flow = this->flow(),
+                            .charge = this->charge(),
+                            .ions = this->ions(),
+                            .unchecked = this->unchecked()};
+  state_ = std::make_unique<State>(world, host, options.channels);
+  state_->captures = options.start != apps::Start::host;
+  if (options.start == apps::Start::kernel) state_->kernel.emplace(*state_);
   world.barrier();
 }
 
@@ -133,12 +57,21 @@ Exchange& GpuSolver<Number>::exchange() {
 }
 
 template <class Number>
+Exchange* GpuSolver<Number>::nccl_peer() {
+  state_->peer = nccl_exchange(state_->world, state_->what, state_->exchange.queues(), state_->stream.get());
+  return state_->peer.get();
+}
+
+template <class Number>
+std::int64_t GpuSolver<Number>::steps() const {
+  return state_->steps;
+}
+
+template <class Number>
 void GpuSolver<Number>::begin(Exchange& exchange) {
   exchange.start_field();
   exchange.wait_field();
   state_->stream.synchronize("filling ghosts");
-  if (state_->captures)
-    state_->graph.emplace(state_->world, state_->stream.get(), [this, &exchange] { enqueue(exchange); });
 }
 
 // As on hosts; see solver.cpp.
@@ -153,50 +86,122 @@ void GpuSolver<Number>::enqueue(Exchange& exchange) {
   exchange.wait_flow();
   cuda_ok(launch_advance_e(state.on, stream), "advancing E");
   exchange.start_field();
-  cuda_ok(launch_set_lengths(state.on, state.ends, stream), "queueing particles");
-  Particles none;
-  exchange.migrate(none, {});
-  cuda_ok(launch_unpack(state.on, state.ends, stream), "taking particles");
+  if (state.on.neighbours > 0) enqueue_round(exchange);
   exchange.wait_field();
 }
 
 template <class Number>
-Phases GpuSolver<Number>::step(Exchange& exchange) {
+void GpuSolver<Number>::enqueue_round(Exchange& exchange) {
   State& state = *state_;
-  Phases phases;
+  auto& travelling = static_cast<GpuExchange&>(exchange);
+  const cudaStream_t stream = state.stream.get();
+  cuda_ok(launch_set_lengths(state.on, travelling.ends(), stream), "queueing particles");
+  travelling.travel();
+  cuda_ok(launch_take_in(state.on, travelling.ends(), stream), "taking particles");
+}
+
+template <class Number>
+template <class Start>
+double GpuSolver<Number>::timed(Exchange& exchange, std::int64_t steps, const Start& start) {
+  State& state = *state_;
   const double begin = state.world.now().count();
-  if (state.graph) {
-    state.graph->launch();
-  } else {
-    enqueue(exchange);
+  start();
+  state.steps += steps;
+  for (int rounds = 1;; ++rounds) {
+    state.stream.synchronize("a step");
+    state.world.check();
+    this->note_rounds(rounds);
+    if (std::exchange(*state.particles.more.data(), 0) == 0) break;
+    cuda_ok(launch_queue_late(state.on, state.stream.get()), "queueing particles");
+    enqueue_round(exchange);
   }
-  if (++state.steps % steps_between_gpu_sorts == 0)
+  if (state.steps % steps_between_gpu_sorts == 0)
     cuda_ok(launch_sort(state.on, state.stream.get()), "sorting particles");
   state.stream.synchronize("a step");
-  phases.push_us = (state.world.now().count() - begin) * 1e6;
-  state.world.check();
-  if (*state.failed.data() != 0)
+  const double us = (state.world.now().count() - begin) * 1e6;
+  if (*state.particles.failed.data() != 0)
     throw Error(
         Errc::out_of_memory,
         fmt::format("step {} on rank {}: more particles have come or gone than there is room for on the GPU; "
                     "use more GPUs, or a smaller time step (cfl)",
                     state.steps, state.world.rank()));
-  return phases;
+  return us;
 }
 
 template <class Number>
-void GpuSolver<Number>::bring_back() {
-  const State& state = *state_;
-  std::vector<Vec<double>> e(state.e.size());
-  state.stream.copy(e.data(), state.e.data(), e.size() * sizeof(Vec<double>), cudaMemcpyDeviceToHost);
-  this->adopt(state.rows.read(state.used.read(state.stream)[0], state.stream), e, state.b.read(state.stream),
-              state.steps);
+Phases GpuSolver<Number>::step(Exchange& exchange) {
+  State& state = *state_;
+  const apps::Graph* graph = nullptr;
+  if (state.captures)
+    graph = &state.graphs
+                 .try_emplace(&exchange, state.world, state.stream.get(),
+                              [this, &exchange] { enqueue(exchange); })
+                 .first->second;
+  return {.push_us = timed(exchange, 1, [&] { graph != nullptr ? graph->launch() : enqueue(exchange); })};
+}
+
+template <class Number>
+std::int64_t GpuSolver<Number>::most_at_once(const Exchange& exchange) const {
+  if (!state_->kernel || &exchange != &state_->exchange) return 1;
+  return steps_between_gpu_sorts - state_->steps % steps_between_gpu_sorts;
+}
+
+template <class Number>
+Phases GpuSolver<Number>::run(Exchange& exchange, std::int64_t steps, bool gauss,
+                              std::vector<Sample>& samples) {
+  State& state = *state_;
+  if (!state.kernel || &exchange != &state.exchange)
+    return Solver<Number>::run(exchange, steps, gauss, samples);
+  const double us = timed(exchange, steps, [&] {
+    cuda_ok(launch_steps(state.kernel->plan, static_cast<unsigned>(steps), state.kernel->blocks,
+                         state.stream.get()),
+            "starting the kernel of steps");
+  });
+  const std::vector<Sample> taken = this->taken(steps, gauss);
+  samples.insert(samples.end(), taken.begin(), taken.end());
+  return Phases{.push_us = us}.each_of(steps);
 }
 
 template <class Number>
 Sample GpuSolver<Number>::sample(bool gauss) {
-  bring_back();
-  return Solver<Number>::sample(gauss);
+  cuda_ok(launch_add_up(state_->on, state_->stream.get()), "adding up energies");
+  return taken(1, gauss).front();
+}
+
+template <class Number>
+std::vector<Sample> GpuSolver<Number>::taken(std::int64_t steps, bool gauss) {
+  State& state = *state_;
+  const cudaStream_t stream = state.stream.get();
+  if (gauss) {
+    cuda_ok(launch_deposit(state.on, stream), "adding up charges");
+    this->charge_fold().run(stream);
+    cuda_ok(launch_compare(state.on, steps - 1, stream), "comparing with Gauss's law");
+  }
+  std::vector<Sample> samples;
+  const std::vector<Sums> sums = state.sums.read(state.stream);
+  for (std::int64_t n = 0; n < steps; ++n) {
+    const Sums& one = sums[static_cast<std::size_t>(n)];
+    this->check_momenta(one.kinetic_energy);
+    this->note_rounds(static_cast<int>(one.rounds));
+    samples.push_back({.field_energy = one.twice_field_energy / 2,
+                       .kinetic_energy = one.kinetic_energy,
+                       .sine = one.sine,
+                       .cosine = one.cosine,
+                       .off_gauss = std::bit_cast<double>(one.off_gauss),
+                       .particles = static_cast<std::int64_t>(one.particles),
+                       .absorbed = static_cast<std::int64_t>(one.absorbed)});
+  }
+  cuda_ok(cudaMemsetAsync(state.sums.data(), 0, sums.size() * sizeof(Sums), stream), "clearing sums");
+  return samples;
+}
+
+template <class Number>
+void GpuSolver<Number>::fetch() {
+  const State& state = *state_;
+  std::vector<Vec<double>> e(state.e.size());
+  state.stream.copy(e.data(), state.e.data(), e.size() * sizeof(Vec<double>), cudaMemcpyDeviceToHost);
+  const unsigned used = state.particles.used.read(state.stream)[0];
+  this->adopt(state.particles.rows.read(used, state.stream), e, state.b.read(state.stream), state.steps);
 }
 
 template class GpuSolver<double>;

@@ -114,19 +114,21 @@ TCA_DEVICE std::uint32_t collect(const Lanes& lanes, std::uint32_t peak, Scratch
     // One step along x, along y or along both.
     const std::uint32_t column = cell % cells + 1 - peak % cells, row = cell / cells + 1 - peak / cells;
     const bool has_met = circle.r > 0 && column <= 2 && row <= 2;
-    const std::uint32_t who = lanes.ballot(has_met), at = number + lanes.before(who);
+    std::uint32_t all = 0;
+    const std::uint32_t at = number + lanes.before(has_met, all);
     if (has_met && at < examined) scratch.met[at] = static_cast<std::uint16_t>(first + lanes.lane());
-    number += number_of_bits(who);
+    number += all;
   }
   lanes.sync();
   return number < examined ? number : examined;
 }
 
-// How many hits a circle has: 1 for each one on it, less for others.
-TCA_DEVICE float score(const Ring& circle, float reach, std::uint32_t count, const Scratch& scratch) {
+// How many hits a circle has: 1 for each one on it, less for others. Of every so-many-th hit.
+TCA_DEVICE float score(const Ring& circle, float reach, std::uint32_t first, std::uint32_t step,
+                       std::uint32_t count, const Scratch& scratch) {
   const float scale = 1 / reach;
   float sum = 0;
-  for (std::uint32_t at = 0; at < count; ++at) {
+  for (std::uint32_t at = first; at < count; at += step) {
     const float off = scale * (distance(circle, scratch.x[at], scratch.y[at]) - circle.r);
     const float rest = 1 - off * off;
     sum += rest > 0 ? rest : 0;
@@ -140,12 +142,17 @@ TCA_DEVICE Ring best_circle(const Lanes& lanes, float resolution, std::uint32_t 
   const std::uint32_t peak = peak_of(lanes, scratch);
   if (peak == 0) return {};
   const std::uint32_t number = collect(lanes, peak, scratch);
+  constexpr std::uint32_t share = Lanes::a_circle;
   std::uint32_t best = 0;  // the score in 256ths, and below it the number of the circle
-  for (std::uint32_t at = lanes.lane(); at < number; at += Lanes::count) {
-    const Ring& circle = scratch.circles[scratch.met[at]];
-    const auto points =
-        static_cast<std::uint32_t>(256 * score(circle, reach_of(circle, resolution), count, scratch));
-    const std::uint32_t here = points << 16 | scratch.met[at];
+  for (std::uint32_t first = 0; first < number; first += Lanes::count / share) {
+    const std::uint32_t at = first + lanes.lane() / share;
+    const std::uint32_t which = at < number ? scratch.met[at] : 0;
+    const Ring& circle = scratch.circles[which];
+    const float part =
+        at < number ? score(circle, reach_of(circle, resolution), lanes.lane() % share, share, count, scratch)
+                    : 0;
+    const auto points = static_cast<std::uint32_t>(256 * lanes.sum_of_circle(part));
+    const std::uint32_t here = points << 16 | which;
     best = here > best ? here : best;
   }
   return scratch.circles[lanes.most(best) & 0xffffU];

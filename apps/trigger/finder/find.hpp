@@ -1,4 +1,4 @@
-// Finds the rings of an event, whose number is not known before. Callable on the GPU, where the lanes of a warp share the
+// Finds the rings of an event, whose number is not known before. Callable on the GPU, where the lanes of a block share the
 // work; on the host there is one lane.
 //
 //   1. Three hits have a circle. The centres of many such circles, of hits chosen by chance, are entered into a histogram:
@@ -39,13 +39,13 @@ TCA_DEVICE std::uint32_t keep_others(const Lanes& lanes, const Ring& ring, float
     const std::uint32_t at = first + lanes.lane();
     const float x = at < count ? scratch.x[at] : 0, y = at < count ? scratch.y[at] : 0;
     const bool stays = at < count && !(std::fabs(distance(ring, x, y) - ring.r) < reach);
-    const std::uint32_t who = lanes.ballot(stays);
-    lanes.sync();  // all have read what may be overwritten
+    std::uint32_t all = 0;
+    const std::uint32_t to = kept + lanes.before(stays, all);  // by now all have read what may be overwritten
     if (stays) {
-      scratch.x[kept + lanes.before(who)] = x;
-      scratch.y[kept + lanes.before(who)] = y;
+      scratch.x[to] = x;
+      scratch.y[to] = y;
     }
-    kept += number_of_bits(who);
+    kept += all;
   }
   lanes.sync();
   return kept;
@@ -68,6 +68,7 @@ TCA_DEVICE Fit settled(const Lanes& lanes, Ring ring, float resolution, std::uin
 template <class Lanes>
 TCA_DEVICE void find_rings(const Lanes& lanes, const Hit* hits, std::uint32_t count, float resolution,
                            Scratch& scratch, Answer& answer) {
+  lanes.sync();  // all are done with the event before
   for (std::uint32_t at = lanes.lane(); at < count; at += Lanes::count) {
     scratch.x[at] = (static_cast<float>(hits[at].x) + 0.5F) / pixels;
     scratch.y[at] = (static_cast<float>(hits[at].y) + 0.5F) / pixels;
@@ -78,7 +79,7 @@ TCA_DEVICE void find_rings(const Lanes& lanes, const Hit* hits, std::uint32_t co
        ++attempt) {
     vote(lanes, attempt, count, scratch);
     const Fit fit =
-        settled(lanes, best_circle(lanes, resolution, count, scratch), resolution, count, scratch);
+        settled(lanes.few(), best_circle(lanes, resolution, count, scratch), resolution, count, scratch);
     if (fit.hits == 0) continue;
     if (lanes.lane() == 0) answer.found[found] = {fit.ring, chi2_of(fit, resolution)};
     const std::uint32_t left = keep_others(lanes, fit.ring, reach_of(fit.ring, resolution), count, scratch);

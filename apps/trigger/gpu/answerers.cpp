@@ -9,8 +9,8 @@
 namespace tca::trigger {
 namespace {
 
-// With four warps each, as many events are looked at at the same time as two hundred microseconds of 1 MHz bring.
-constexpr int most_blocks = 64;
+// With an event each, as many are looked at at the same time as two datagrams of 64 have.
+constexpr int most_blocks = 128;
 
 // What both have: the GPU's side of the ring.
 class OnGpu : public Answerer {

@@ -10,18 +10,19 @@ namespace {
 
 using device::Word;
 
-constexpr unsigned threads = 32 * warps_of_block;
-constexpr std::size_t shared_bytes = sizeof(Scratch) * warps_of_block;
+constexpr unsigned threads = Warps::count;
+constexpr std::size_t shared_bytes = sizeof(Scratch);
 
-// Each warp of the grid takes every so-many-th place of the slots. A last datagram may have fewer events than places, and
+// Each block of the grid takes every so-many-th place of the slots. A last datagram may have fewer events than places, and
 // one that came twice has none.
 __device__ void answer_slots(const RingView& ring, std::uint64_t first, Word slots, float resolution,
                              Scratch* scratch) {
-  const Word warp = threadIdx.x / 32, warps = gridDim.x * warps_of_block;
-  for (Word at = blockIdx.x * warps_of_block + warp; at < slots * ring.batch; at += warps) {
+  __shared__ std::uint32_t words[Warps::warps];
+  for (Word at = blockIdx.x; at < slots * ring.batch; at += gridDim.x) {
     const std::uint64_t slot = first + at / ring.batch;
     const Word event = at % ring.batch;
-    if (event < ring.header(slot)->events) answer_event(Warp{}, ring, slot, event, resolution, scratch[warp]);
+    if (event < ring.header(slot)->events)
+      answer_event(Warps{words}, ring, slot, event, resolution, *scratch);
   }
 }
 
@@ -134,7 +135,7 @@ int room_for_blocks(int most) {
 void launch_answers(const RingView& ring, std::uint64_t first, std::uint64_t end, float resolution,
                     int blocks, Board* board, cudaStream_t stream) {
   const auto slots = static_cast<Word>(end - first);
-  const std::uint64_t wanted = (end - first) * ring.batch / warps_of_block + 1;
+  const std::uint64_t wanted = (end - first) * ring.batch;
   const auto grid =
       static_cast<unsigned>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(blocks)));
   answer<<<grid, threads, shared_bytes, stream>>>(ring, first, slots, resolution, board);

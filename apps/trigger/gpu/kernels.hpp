@@ -22,8 +22,8 @@ struct Board {
 // Throws Error{device_failed} where the GPU has no room for one.
 int room_for_blocks(int most);
 
-inline constexpr int warps_of_block = 4;  // each answers an event at a time
-
+// Each block answers an event at a time.
+//
 // Answers the slots from `first` to `end`, and then says so in the ring's signals.
 void launch_answers(const RingView& ring, std::uint64_t first, std::uint64_t end, float resolution,
                     int blocks, Board* board, cudaStream_t stream);
