@@ -36,29 +36,57 @@ void Immediates::land(std::uint64_t count) {
   }
 }
 
-Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain, int from,
-           int to, std::span<const fabric::Put* const> puts)
+Flow::Way::Way(des::Simulator& simulator, Protocol& carrier, const Message& whole,
+               std::uint64_t landed_before)
+    : protocol(&carrier),
+      base(landed_before),
+      message(whole),
+      permissions(simulator, {"the permission of rank, to rank", whole.to, whole.from}),
+      sent(simulator, {"what rank sends to rank", whole.from, whole.to}),
+      arrived(simulator, {"what arrives from rank, at rank", whole.from, whole.to}) {
+  message.sent = &sent;
+  message.arrived = &arrived;
+}
+
+Flow::Flow(des::Simulator& simulator, std::span<const std::unique_ptr<Protocol>> protocols,
+           std::size_t protocol, Immediates& before, std::uint32_t chain, int from, int to,
+           std::span<const fabric::Put* const> puts, const FlowTerms& terms, Faults* faults)
     : simulator_(simulator),
-      protocol_(protocol),
+      protocols_(protocols),
       before_(before),
-      permissions_(simulator, {"the permission of rank, to rank", to, from}),
-      sent_(simulator, {"what rank sends to rank", from, to}),
-      arrived_(simulator, {"what arrives from rank, at rank", from, to}) {
-  message_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain};
+      from_(from),
+      to_(to),
+      faults_(faults),
+      guarded_(terms.guarded),
+      reroute_(terms.reroute) {
+  Message message{.from = from, .to = to, .tag = chain};
   for (const fabric::Put* put : puts) {
     if (put->shape == nullptr || put->shape->bytes() == 0) continue;
-    message_.puts.push_back(rows_of(*put->shape));
+    message.puts.push_back(rows_of(*put->shape));
     copies_.push_back({address(put->to_memory, to, put->to_offset),
                        address(put->from_memory, from, put->from_offset), put->shape,
                        put->length ? put->length.element_bytes : 0});
     if (put->length && !departures_)
       departures_.emplace(simulator, des::Label("the departures of rank, to rank", from, to));
   }
+  ways_.emplace_back(simulator, *protocols[protocol], message, 0);
+  if (faults_ == nullptr) return;
+  chain_ = terms.chain;
+  entry_ = faults_->enter(*this);
+  watch();
+}
+
+Flow::~Flow() {
+  if (faults_ == nullptr) return;
+  faults_->leave(entry_);
+  for (const Way& way : ways_)
+    for (const des::Counter* counter : {&way.permissions, &way.arrived}) faults_->forget(*counter);
 }
 
 Message& Flow::message(std::uint64_t step) {
-  if (!is_counted()) return message_;
-  return std::ranges::find(messages_, step, &OfStep::step)->message;
+  Way& way = ways_.back();
+  if (!is_counted()) return way.message;
+  return std::ranges::find(way.messages, step, &OfStep::step)->message;
 }
 
 // Returns how many bytes of each copy a step moves.
@@ -70,20 +98,26 @@ std::vector<std::uint64_t> Flow::bytes_of_copies(const Elements& lengths) const 
   return bytes;
 }
 
-// Takes the bytes of a counted flow, and makes the message that carries them, with the lengths in front.
-void Flow::gather(std::vector<std::byte>& bytes, const Elements& lengths) {
-  while (!messages_.empty() && messages_.front().step <= std::min(left_, landed_)) messages_.pop_front();
-  Message& message = messages_.emplace_back(OfStep{departed_, message_}).message;
+// Makes the message that carries a step of a counted flow, with the lengths in front.
+void Flow::add_message(std::uint64_t step, const Elements& lengths) {
+  Way& way = ways_.back();
+  Message& message = way.messages.emplace_back(OfStep{step, way.message}).message;
   message.puts = {{.bytes = lengths.size() * sizeof(std::uint64_t), .count = 1}};
+  const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
+  for (std::size_t i = 0; i < copies_.size(); ++i)
+    if (parts[i] > 0) message.puts.push_back(rows_of(base::cut(*copies_[i].shape, parts[i])));
+}
+
+// Takes the bytes of a counted flow.
+void Flow::gather(std::vector<std::byte>& bytes, const Elements& lengths) {
+  std::list<OfStep>& messages = ways_.back().messages;
+  while (!messages.empty() && messages.front().step <= std::min(left_, landed_)) messages.pop_front();
+  add_message(departed_, lengths);
   const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
   bytes.resize(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
   std::byte* dense = bytes.data();
-  for (std::size_t i = 0; i < copies_.size(); ++i) {
-    if (parts[i] == 0) continue;
-    const base::Shape part = base::cut(*copies_[i].shape, parts[i]);
-    message.puts.push_back(rows_of(part));
-    dense = base::gather(dense, copies_[i].from, part);
-  }
+  for (std::size_t i = 0; i < copies_.size(); ++i)
+    if (parts[i] > 0) dense = base::gather(dense, copies_[i].from, base::cut(*copies_[i].shape, parts[i]));
 }
 
 void Flow::scatter(const Flight& flight) const {
@@ -113,36 +147,42 @@ void Flow::depart(des::Time begin) {
     gather(bytes, lengths);
     departures_->add();
   } else {
-    bytes.resize(message_.bytes());
+    bytes.resize(ways_.back().message.bytes());
     std::byte* dense = bytes.data();
     for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
   }
   flights_.push_back({std::move(bytes), std::move(lengths), before_.sent(), begin});
-  simulator_.spawn(await_sent(shared_from_this(), departed_), {"what leaves rank", message_.from});
-  simulator_.spawn(await_arrival(shared_from_this(), departed_), {"what comes to rank", message_.to});
+  simulator_.spawn(await_sent(shared_from_this(), departed_, way()), {"what leaves rank", from_});
+  simulator_.spawn(await_arrival(shared_from_this(), departed_, way()), {"what comes to rank", to_});
 }
 
-void Flow::permit() { protocol_.store(message_.to, message_.from, signal_bytes, permissions_); }
+void Flow::permit() {
+  ++permits_;
+  if (!broken_) protocol().store(to_, from_, signal_bytes, ways_.back().permissions);
+}
 
 void Flow::move(std::uint64_t step) {
   if (is_signal() && !is_inside()) {
-    sent_.add();
-    protocol_.store(message_.from, message_.to, signal_bytes, arrived_);
+    ways_.back().sent.add();
+    protocol().store(from_, to_, signal_bytes, ways_.back().arrived);
   } else {
-    simulator_.spawn(protocol_.copy(message(step)), {"a copy within rank", message_.from});
+    simulator_.spawn(protocol().copy(message(step)), {"a copy within rank", from_});
   }
 }
 
-des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step) {
-  co_await flow->sent_.reached(step);
+des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t number) {
+  Way& way = flow->ways_.back();
+  co_await way.sent.reached(step - way.base);
+  if (number != flow->way()) co_return;
   flow->left_ = step;
   flow->left_at_ = flow->simulator_.now();
   if (flow->sender != nullptr) flow->sender->on_progress();
 }
 
-des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step) {
-  co_await flow->arrived_.reached(step);
-  flow->land();
+des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t number) {
+  Way& way = flow->ways_.back();
+  co_await way.arrived.reached(step - way.base);
+  if (number == flow->way() && !flow->telling_) flow->land();
 }
 
 void Flow::land() {
