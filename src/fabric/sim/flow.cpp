@@ -50,13 +50,13 @@ Flow::Way::Way(des::Simulator& simulator, Protocol& carrier, const Message& whol
 
 Flow::Flow(des::Simulator& simulator, std::span<const std::unique_ptr<Protocol>> protocols,
            std::size_t protocol, Immediates& before, std::uint32_t chain, int from, int to,
-           std::span<const fabric::Put* const> puts, const FlowTerms& terms, Faults* faults)
+           std::span<const fabric::Put* const> puts, const FlowTerms& terms, std::shared_ptr<Faults> faults)
     : simulator_(simulator),
       protocols_(protocols),
       before_(before),
       from_(from),
       to_(to),
-      faults_(faults),
+      faults_(std::move(faults)),
       guarded_(terms.guarded),
       reroute_(terms.reroute) {
   Message message{.from = from, .to = to, .tag = chain};

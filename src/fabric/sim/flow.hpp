@@ -62,7 +62,7 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   // is null where nothing fails.
   Flow(des::Simulator& simulator, std::span<const std::unique_ptr<Protocol>> protocols, std::size_t protocol,
        Immediates& before, std::uint32_t chain, int from, int to, std::span<const fabric::Put* const> puts,
-       const FlowTerms& terms, Faults* faults);
+       const FlowTerms& terms, std::shared_ptr<Faults> faults);
   ~Flow() override;
 
   int from() const { return from_; }
@@ -159,7 +159,7 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   bool is_known_to_an_end(std::size_t fault) const;
   void take_up();
   Protocol* next_protocol(int rank) const;
-  static des::Task hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint64_t attempt,
+  static des::Task hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint64_t attempt, int begins,
                              net::View view);
   void take(Protocol& next);
   static des::Task repeat(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t way);
@@ -178,8 +178,8 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   des::Time left_at_ = 0, landed_at_ = 0, begun_at_ = 0;
   bool closed_ = false;
 
-  Faults* faults_;
-  std::string chain_;  // empty where nothing fails
+  std::shared_ptr<Faults> faults_;  // agents keep flows beyond the end of the model
+  std::string chain_;               // empty where nothing fails
   bool guarded_, reroute_;
   std::uint64_t entry_ = 0;  // in faults_
   std::optional<std::size_t>

@@ -45,7 +45,7 @@ Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity, base
       scheduler_(simulator(), ranks, fibers) {}
 
 void Model::expect_faults(std::string_view text, std::string_view asker) {
-  faults_ = std::make_unique<Faults>(hardware_.site(), text, asker, scheduler_);
+  faults_ = std::make_shared<Faults>(hardware_.site(), text, asker, scheduler_);
   scheduler_.set_remark([this] {
     const std::string happened = faults_->happened();
     return happened.empty() ? happened : fmt::format("\n  what has failed: {}", happened);
@@ -109,7 +109,7 @@ std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::span<const fabric::Pu
   }
   const auto [chain, from, to, protocol] = key;
   auto flow = std::make_shared<Flow>(simulator(), hardware_.protocols(), protocol, immediates(from, to),
-                                     chain, from, to, puts, terms, faults_.get());
+                                     chain, from, to, puts, terms, faults_);
   flows_[key] = flow;
   return flow;
 }

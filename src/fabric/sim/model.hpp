@@ -125,7 +125,7 @@ class Model {
   Hardware hardware_;
   std::unique_ptr<Hardware> idle_;  // for predictions; null before the first one
   Scheduler scheduler_;
-  std::unique_ptr<Faults> faults_;
+  std::shared_ptr<Faults> faults_;
   std::shared_ptr<Gathering> gathering_;
   // By the key of a group and the number of its exchange, those to which not all have come.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<Gathering>> gatherings_;

@@ -14,7 +14,7 @@ namespace tca::sim {
 
 namespace {
 
-constexpr std::uint32_t handover_bytes = 24;  // two counts, and which faults there are
+constexpr std::uint32_t handover_bytes = 24;  // which faults there are, and the receiver's two counts
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void Flow::take_up() {
     if (faults_->view(end) == 0 || next == nullptr) continue;
     seen_ = view;
     telling_ = true;
-    simulator_.spawn(hand_over(shared_from_this(), *next, ++attempts_, faults_->view(end)),
+    simulator_.spawn(hand_over(shared_from_this(), *next, ++attempts_, end, faults_->view(end)),
                      {"the new way of rank, to rank", from_, to_}, des::AgentKind::service);
     return;
   }
@@ -77,12 +77,19 @@ Protocol* Flow::next_protocol(int rank) const {
   return nullptr;
 }
 
-// What the sender is told includes what has failed: its own hub may not have heard of it yet.
-des::Task Flow::hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint64_t attempt, net::View view) {
-  des::Counter come(flow->simulator_, {"the new way of rank, to rank", flow->from_, flow->to_});
-  next.store(flow->to_, flow->from_, handover_bytes, come);
-  co_await come.reached(1);
-  flow->faults_->teach(flow->from_, view);
+// Each learns from the other what has failed, since its own hub may not have heard of it yet.
+des::Task Flow::hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint64_t attempt, int begins,
+                          net::View view) {
+  const int from = flow->from_, to = flow->to_;
+  des::Counter come(flow->simulator_, {"the new way of rank, to rank", from, to});
+  if (begins == from) {
+    next.store(from, to, handover_bytes, come);
+    co_await come.reached(1);
+    flow->faults_->teach(to, view);
+  }
+  next.store(to, from, handover_bytes, come);
+  co_await come.reached(begins == from ? 2 : 1);
+  flow->faults_->teach(from, view);
   if (attempt == flow->attempts_) flow->take(next);
 }
 
