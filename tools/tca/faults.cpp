@@ -13,7 +13,7 @@
 #include "cli/output/record.hpp"
 #include "cli/subcommand.hpp"
 #include "model/machine/machine.hpp"
-#include "model/net/fault.hpp"
+#include "model/net/faults/fault.hpp"
 #include "tca/world.hpp"
 
 namespace tca::tool {

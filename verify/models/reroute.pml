@@ -1,5 +1,5 @@
 /*
- * A flow from one rank to another whose way fails (src/fabric/sim/reroute.cpp). From a moment that nobody knows, what is
+ * A flow from one rank to another whose way fails (src/fabric/sim/faults/reroute.cpp). From a moment that nobody knows, what is
  * sent by the old way is lost; what had passed the cable before still arrives, at any later time. Once one of the ends
  * has been told of it, the receiver tells the sender, by the new way, how many steps have landed and how many it permits.
  * The sender then sends by the new way what has departed and not landed. What comes by the old way after the receiver

@@ -1,5 +1,5 @@
 /*
- * The hubs of a ring of four tell each other what has failed (src/model/net/watch.cpp). Each of its two cables or hubs
+ * The hubs of a ring of four tell each other what has failed (src/model/net/faults/watch.cpp). Each of its two cables or hubs
  * fails at a moment of its own; the hubs beside it notice. Whoever learns of a fault for the first time sends the news to
  * both neighbours, and sends it on a cable that has failed in vain. At the end every hub that lives knows of each fault
  * beside which a hub stands that it can still reach.

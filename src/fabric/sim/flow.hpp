@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
-#include "fabric/sim/faults.hpp"
+#include "fabric/sim/faults/faults.hpp"
 #include "fabric/sim/protocol.hpp"
 
 namespace tca::sim {
@@ -154,9 +154,8 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   void scatter(const Flight& flight) const;
   void land();
 
-  // The way round (reroute.cpp).
+  // The way round (faults/reroute.cpp).
   void watch();
-  bool is_known_to_an_end(std::size_t fault) const;
   void take_up();
   Protocol* next_protocol(int rank) const;
   static des::Task hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint64_t attempt, int begins,

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/codec.hpp"
-#include "fabric/sim/faults.hpp"
+#include "fabric/sim/faults/faults.hpp"
 #include "fabric/sim/flow.hpp"
 #include "fabric/sim/poster.hpp"
 #include "fabric/sim/protocol.hpp"

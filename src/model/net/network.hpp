@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/des/wait.hpp"
-#include "model/net/damage.hpp"
+#include "model/net/faults/damage.hpp"
 #include "model/net/trains.hpp"
 
 namespace tca::net {
@@ -103,7 +103,7 @@ class Network final : public Sink, public TrainObserver {
   // Posts a packet and returns at once.
   void send(const Word& word);
 
-  // Parts of one interconnect are going to fail (network_faults.cpp; Watch lets it happen). Throws
+  // Parts of one interconnect are going to fail (faults/network.cpp; Watch lets it happen). Throws
   // Error{invalid_argument}, which names `asker`, for faults that there cannot be, and where the fidelity is not tlp.
   void expect_faults(std::uint32_t interconnect, std::vector<Fault> faults, std::string_view asker,
                      Losses& losses);

@@ -46,7 +46,7 @@ class Routes {
     std::uint8_t step;
   };
   static constexpr std::uint8_t no_step = 3;
-  static constexpr std::uint8_t round_step = 4;  // on a way round what has failed (detours.hpp)
+  static constexpr std::uint8_t round_step = 4;  // on a way round what has failed (faults/detours.hpp)
 
   Hop at_node(std::uint32_t node, const Steps& steps) const {
     if (switched_) return {node, no_step};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/net/detours.hpp"
+#include "model/net/faults/detours.hpp"
 
 namespace tca::net {
 

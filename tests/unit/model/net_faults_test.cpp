@@ -6,7 +6,7 @@
 #include <set>
 
 #include "messages.hpp"
-#include "model/net/watch.hpp"
+#include "model/net/faults/watch.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {
@@ -23,7 +23,6 @@ TEST(Faults, AreReadAsTheyAreWritten) {
   EXPECT_EQ(describe(faults[2]), "host 0, which failed at 1.500 us");
   for (const char* wrong : {"cable:1@2us", "cable:1-1@2us", "hub:@2us", "hub:1@2", "hub:1@-2us", "hub:1@2us,",
                             "wire:1@2us", "hub:1@1e30s", "hub:x@1us", "@", ":"}) {
-    if (std::string_view(wrong) == "hub:1@2us,") continue;  // nothing follows the comma
     EXPECT_TRUE(refuses(Errc::invalid_argument, {"--fault: '", "is no fault; write"}, [&] {
       read_faults(wrong, "--fault");
     })) << wrong;
@@ -162,7 +161,9 @@ TEST_F(WatchTest, WhatIsLostIsSaidAndWhatIsNotGoesOn) {
   simulator.run();
 
   EXPECT_EQ(lost.value(), 0u);
-  EXPECT_EQ(heard.counters, (std::set<const des::Counter*>{&lost}));
+  EXPECT_TRUE(heard.counters.contains(&lost));  // and what each end of the cable told the other
+  EXPECT_FALSE(heard.counters.contains(&arrived));
+  EXPECT_FALSE(heard.counters.contains(&round));
   EXPECT_EQ(arrived.value(), 1u);
   EXPECT_EQ(round.value(), 1u);
   EXPECT_EQ(network->traffic().packets(), 0u);

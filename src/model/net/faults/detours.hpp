@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/net/fault.hpp"
+#include "model/net/faults/fault.hpp"
 #include "model/net/plan.hpp"
 
 namespace tca::net {

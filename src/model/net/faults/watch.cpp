@@ -1,4 +1,4 @@
-#include "model/net/watch.hpp"
+#include "model/net/faults/watch.hpp"
 
 #include <algorithm>
 

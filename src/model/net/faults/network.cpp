@@ -1,8 +1,9 @@
 // What a network loses when parts of it fail, and the ways round them.
+#include "model/net/network.hpp"
+
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "model/net/network.hpp"
 
 namespace tca::net {
 

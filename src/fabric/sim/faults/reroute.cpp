@@ -29,13 +29,9 @@ void Flow::lose(std::size_t fault) {
   review();
 }
 
-bool Flow::is_known_to_an_end(std::size_t fault) const {
-  return faults_->knows(from_, fault) || faults_->knows(to_, fault);
-}
-
 // Where an end sees that no way leads there any more, the flow is broken even if nothing has been lost yet.
 void Flow::review() {
-  if (is_inside() && is_copied()) return;
+  if (is_copied()) return;
   for (const int end : {from_, to_}) {
     const net::View view = faults_->view(end);
     if (broken_ || protocol().leads(from_, to_, view)) continue;
@@ -96,7 +92,7 @@ des::Task Flow::hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint6
 void Flow::take(Protocol& next) {
   broken_.reset();
   telling_ = false;
-  Message whole = ways_.back().message;
+  const Message whole = ways_.back().message;
   const Way& way = ways_.emplace_back(simulator_, next, whole, landed_);
   ways_.back().permissions.add(permits_);
   watch();

@@ -1,4 +1,4 @@
-#include "model/net/detours.hpp"
+#include "model/net/faults/detours.hpp"
 
 #include <algorithm>
 #include <queue>

@@ -1,4 +1,4 @@
-#include "model/net/fault.hpp"
+#include "model/net/faults/fault.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/des/wait.hpp"
-#include "model/net/detours.hpp"
+#include "model/net/faults/detours.hpp"
 
 namespace tca::net {
 

@@ -10,7 +10,7 @@
 #include "fabric/faults.hpp"
 #include "fabric/sim/protocol.hpp"
 #include "fabric/sim/scheduler.hpp"
-#include "model/net/watch.hpp"
+#include "model/net/faults/watch.hpp"
 
 namespace tca::sim {
 

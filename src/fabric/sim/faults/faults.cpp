@@ -1,4 +1,4 @@
-#include "fabric/sim/faults.hpp"
+#include "fabric/sim/faults/faults.hpp"
 
 #include <algorithm>
 
