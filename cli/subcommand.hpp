@@ -97,6 +97,7 @@ void add_xacc(Subcommands& tca);
 void add_bench(Subcommands& tca);
 void add_tune(Subcommands& tca);
 void add_explain(Subcommands& tca);
+void add_faults(Subcommands& tca);
 void add_info(Subcommands& tca);
 void add_plot(Subcommands& tca);
 void add_model(Subcommands& tca);

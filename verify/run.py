@@ -219,6 +219,15 @@ MODELS = [
     ("freed-look_first", "BREAK_LOOK_FIRST", ASSERTION),
     ("freed-plain_store", "BREAK_PLAIN_STORE", ASSERTION),
     ("freed-relaxed_turn", "BREAK_RELAXED", ASSERTION),
+    ("reroute-guarded", "", HOLDS),
+    ("reroute-late", "BREAK_LATE", ASSERTION),
+    ("reroute-early", "BREAK_EARLY", ASSERTION),
+    ("reroute-forgets", "BREAK_FORGETS", DEADLOCK),
+    ("reroute-only_landed", "BREAK_ONLY_LANDED", DEADLOCK),
+    ("telling-two_halves", "", HOLDS),
+    ("telling-neighbours", "SECOND=1", HOLDS),
+    ("telling-onward", "BREAK_ONWARD", DEADLOCK),
+    ("telling-once", "BREAK_ONCE", DEADLOCK),
 ]
 
 # Searches that take seconds, so that optimising them pays; for all others it would take most of the time.

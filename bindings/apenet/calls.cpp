@@ -25,6 +25,7 @@ int result_of(Errc code) {
     case Errc::timed_out:
     case Errc::rank_lost:
     case Errc::device_failed:
+    case Errc::path_lost:
       break;
   }
   return APELINK_COMMUNICATION;

@@ -16,6 +16,7 @@ static_assert(static_cast<int>(Errc::rank_lost) == TCA_RANK_LOST);
 static_assert(static_cast<int>(Errc::out_of_memory) == TCA_OUT_OF_MEMORY);
 static_assert(static_cast<int>(Errc::incompatible) == TCA_INCOMPATIBLE);
 static_assert(static_cast<int>(Errc::device_failed) == TCA_DEVICE_FAILED);
+static_assert(static_cast<int>(Errc::path_lost) == TCA_PATH_LOST);
 
 // Without memory even for a sentence.
 constexpr const char* no_words = "this process gets no more memory";
@@ -61,6 +62,7 @@ const char* tca_status_name(tca_status status) {
     case TCA_OUT_OF_MEMORY:
     case TCA_INCOMPATIBLE:
     case TCA_DEVICE_FAILED:
+    case TCA_PATH_LOST:
       return tca::to_string(static_cast<tca::Errc>(status));
   }
   return "no status";
@@ -69,7 +71,7 @@ const char* tca_status_name(tca_status status) {
 tca_status tca_fail(tca_status status, const char* message) {
   return guarded(__func__, [&] {
     const int code = static_cast<int>(status);
-    if (status < TCA_INVALID_ARGUMENT || status > TCA_INTERNAL)
+    if (status < TCA_INVALID_ARGUMENT || status > TCA_PATH_LOST)
       throw Misuse(fmt::format("{} is no status of an error", code));
     LastError failed{status, &present(message, "the message"), {}};
     last_error() = std::move(failed);

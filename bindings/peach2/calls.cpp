@@ -28,6 +28,7 @@ tcaresult result_of(Errc code) {
     case Errc::timed_out:
     case Errc::rank_lost:
     case Errc::device_failed:
+    case Errc::path_lost:
       break;
   }
   return TCA_ERROR_COMMUNICATION;

@@ -11,6 +11,7 @@
 #include "cli/options/mpi_options.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/options/refuse.hpp"
+#include "cli/output/faults.hpp"
 #include "cli/subcommand.hpp"
 #include "tca/error.hpp"
 
@@ -21,7 +22,8 @@ namespace {
 int run_threads(const RankJob& job, WorldOptions options, const std::function<int(World&)>& rank) {
   int code = 0;
   options.fibers = !job.threads;
-  World::run_threads(
+  options.faults = job.faults;
+  run_threads_and_tell(
       job.ranks,
       [&](World& world) {
         const int own = rank(world);
@@ -54,6 +56,7 @@ int launch_ranks(const std::string& name, const RankJob& job) {
 
 void check_fabric(const RankJob& job) {
   check_machine(job.fabric, job.machine);
+  check_for_model("--fault", "OPENTCA_FAULTS", job.faults, job.fabric);
   check_built(job.fabric);
   if (job.compare && job.fabric == "sim")
     refuse("--compare: there is no MPI on a modelled machine to compare with");
@@ -110,6 +113,7 @@ void add_rank_options(CLI::App& app, RankJob& job) {
   add_sub_cluster_option(app, job.fabric);
   app.add_option("--machine", job.machine, "Machine to model on sim: the name or the path of a machine file")
       ->envname("OPENTCA_MACHINE");
+  add_fault_option(app, job.faults);
   app.add_flag("--threads", job.threads, "Run the ranks as threads of one process");
   add_bind_option(app, job.bind);
 }

@@ -16,6 +16,7 @@ struct RankJob {
   bool ranks_given = false;
   std::string fabric = "shm";
   std::string machine;  // modelled on sim
+  std::string faults;   // of that machine
   bool threads = false;
   bool compare = false;               // with MPI on hosts, with NCCL on GPUs
   bool compares_gpus_to_mpi = false;  // and on GPUs with MPI as well
@@ -31,7 +32,7 @@ void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& 
 // has room for.
 void check_number_of_ranks(const std::string& fabric, int ranks);
 
-// Adds --ranks (by default as many as there are cores, up to four), --fabric, --sub-cluster, --machine,
+// Adds --ranks (by default as many as there are cores, up to four), --fabric, --sub-cluster, --machine, --fault,
 // --threads and --bind.
 void add_rank_options(CLI::App& app, RankJob& job);
 

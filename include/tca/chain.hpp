@@ -62,6 +62,11 @@ struct ChainOptions {
   /// destroyed chain has left is freed when the same ranks commit another one so. Cheap for few ranks; what joins many
   /// is committed faster by all. mpi/rma does not carry it. A halo or fold is made by all ranks whatever this says.
   bool partners_only = false;
+  /// Where a cable or a hub on the way to a partner fails, takes another way, if there is one, and sends again what of a
+  /// step has not arrived, so that it arrives once and whole; the step takes longer and ends right. Without another way,
+  /// or without this, the step ends in Error{path_lost} on both ends, which names what has failed. The same on every
+  /// rank. On sim; other fabrics do not learn of such things by themselves (docs/guide.md).
+  bool reroute = false;
 };
 
 class TCA_API Chain {
@@ -166,7 +171,7 @@ class TCA_API Chain {
   /// `wait` does.
   [[nodiscard]] bool test();
 
-  /// Finishes the step. Throws Error{timed_out} or Error{rank_lost}; the message names the chain, the step
+  /// Finishes the step. Throws Error{timed_out}, Error{rank_lost} or Error{path_lost}; the message names the chain, the step
   /// and each rank that is missing. After Error{timed_out} another `wait` goes on with the step, except on
   /// GPUs, which give up. Throws Error{invalid_argument} before `commit`, and where the last step was ordered
   /// on a stream.

@@ -28,6 +28,9 @@ enum class Errc {
   out_of_memory = 6,  ///< the machine cannot hold what was asked for
   incompatible = 7,   ///< another version, another user or a foreign shared segment
   device_failed = 8,  ///< a GPU or its driver reports an error, or there is none
+  // 9 is TCA_INTERNAL of tca/tca.h.
+  path_lost =
+      10,  ///< a cable or a hub on the way to a partner has failed, while the partner may live; the message names it
 };
 
 /// What an error concerns, as far as that is known where it is made.

@@ -14,6 +14,7 @@
 
 #include "tca/chain.hpp"
 #include "tca/detail/api.hpp"
+#include "tca/fault.hpp"
 #include "tca/team.hpp"
 #include "tca/window.hpp"
 #include "tca/world_options.hpp"
@@ -99,6 +100,10 @@ class TCA_API World {
     state();
     return size_;
   }
+
+  /// Returns what has failed of the machine, as this rank was told over the network itself so far; nothing on fabrics
+  /// that do not learn of it (all but sim).
+  [[nodiscard]] std::vector<KnownFault> known_faults() const;
 
   /// Returns, for each rank, the number of the sub-cluster that it is in, from 0 on. The ranks of a
   /// sub-cluster reach each other's memory directly, except on the fabric mpi, where they are the ranks of a

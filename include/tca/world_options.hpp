@@ -35,6 +35,10 @@ struct WorldOptions {
   /// until others contend with them: simulated faster, with times within a few percent) or "flow" (bandwidth
   /// alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
+  /// What fails, on sim, and when: "cable:0-1@20us" (between the hubs of two nodes), "hub:3@50us" (nothing goes through
+  /// that node's PEACH2 or APEnet+ card any more) and "host:2@1ms" (its ranks stop), with commas between several. Needs
+  /// the fidelity "tlp". Empty: OPENTCA_FAULTS. See World::known_faults and ChainOptions::reroute.
+  std::string faults = {};
   /// Has the ranks of World::run_threads take turns on the caller's thread, on sim, each with a stack of 1 MiB. There may
   /// then be more of them than the system gives threads, and a modelled step takes less of the host's time. What is
   /// thread_local they have in common. Without effect in a build with AddressSanitizer or ThreadSanitizer.

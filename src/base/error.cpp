@@ -83,6 +83,8 @@ const char* to_string(Errc code) {
       return "incompatible";
     case Errc::device_failed:
       return "device_failed";
+    case Errc::path_lost:
+      return "path_lost";
   }
   return "unknown";
 }

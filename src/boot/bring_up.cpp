@@ -376,8 +376,8 @@ ThreadConnections::ThreadConnections(int ranks, const WorldOptions& options)
   if (options.fabric == "sim") {
     if (options.fibers && base::Fibers::available)
       shared_->fibers = std::make_unique<base::Fibers>(static_cast<std::size_t>(ranks));
-    shared_->model =
-        sim::make_model(machine_name(options.machine), ranks, options.fidelity, shared_->fibers.get());
+    shared_->model = sim::make_model(machine_name(options.machine), ranks, options.fidelity, options.faults,
+                                     shared_->fibers.get());
   } else {
     shared_->rendezvous = make_thread_rendezvous(ranks);
   }

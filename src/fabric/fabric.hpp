@@ -55,6 +55,7 @@ namespace tca::fabric {
 class Accelerator;
 class AcceleratorProgram;
 class Arrivals;
+class FaultNews;
 class Messages;
 class Poster;
 
@@ -144,6 +145,7 @@ struct ChainSpec {
   // What is told of the messages to this rank, where the chain is timed and the fabric can (arrivals.hpp); null
   // otherwise. As a Length it lives as long as the chain. A chain is timed on all of its ranks or on none.
   Arrivals* arrivals = nullptr;
+  bool reroute = false;  // ChainOptions::reroute
 };
 
 // The signals that guard the steps of a rank, and why there are none with the other partners.
@@ -305,6 +307,10 @@ class Fabric {
   // Returns what a fabric of messages tells of them (messages.hpp); null where puts are no messages, and arrive
   // when they are made. The object lives as long as the fabric.
   virtual Messages* messages() { return nullptr; }
+
+  // Returns what the fabric knows of failed parts of the machine (faults.hpp); null where it learns of none. The object
+  // lives as long as the fabric.
+  virtual const FaultNews* fault_news() const { return nullptr; }
 
   // A fabric overrides these where this rank drives a device through it.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 # a lower row; modules of one row do not see each other. A file belongs to the longest path that matches it.
 LAYERS = [
     [
-        "include/tca/error.hpp include/tca/layout.hpp include/tca/stream.hpp include/tca/types.hpp include/tca/version.hpp"
+        "include/tca/error.hpp include/tca/fault.hpp include/tca/layout.hpp include/tca/stream.hpp include/tca/types.hpp include/tca/version.hpp"
         " include/tca/world_options.hpp include/tca/detail/api.hpp include/tca/detail/counts.hpp include/tca/detail/language.hpp"
         # What runs in kernels: a chain as they see it.
         " include/tca/device include/tca/operations.hpp"

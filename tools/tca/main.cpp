@@ -20,6 +20,7 @@ void add_all(Subcommands& tca) {
   add_bench(tca);
   add_tune(tca);
   add_explain(tca);
+  add_faults(tca);
   add_info(tca);
   add_plot(tca);
   add_model(tca);

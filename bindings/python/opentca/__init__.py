@@ -49,13 +49,13 @@ from ._core import (
     _version,
     run_threads,
 )
-from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, RankLost, Refused, TimedOut
+from .errors import DeviceFailed, Error, Incompatible, InvalidArgument, OutOfMemory, PathLost, RankLost, Refused, TimedOut
 from .nvrtc import get_include, nvrtc_options
 from .rounds import Rounds
 
 __all__ = [
     "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Chain", "Collective", "CountedArrival", "CountedPut",
-    "DeviceFailed", "Error", "Fold", "Grid", "HOST", "Halo", "Incompatible", "InvalidArgument", "Notices", "OutOfMemory", "Post",
+    "DeviceFailed", "Error", "Fold", "Grid", "HOST", "Halo", "Incompatible", "InvalidArgument", "Notices", "OutOfMemory", "PathLost", "Post",
     "RankLost", "ReduceScatter", "Refused", "Region", "Remote", "Rounds", "Team", "TimedOut", "Window", "World", "errors", "get_include", "nvrtc_options", "run_threads", "__version__",
 ]  # fmt: skip
 

@@ -61,9 +61,15 @@ class DeviceFailed(Error, RuntimeError):
     exit_code = 8
 
 
+class PathLost(Error, ConnectionError):
+    """A cable or a hub on the way to a partner has failed, while the partner may live."""
+
+    exit_code = 10
+
+
 _CLASSES = {
     kind.exit_code: kind
-    for kind in (InvalidArgument, Refused, TimedOut, RankLost, OutOfMemory, Incompatible, DeviceFailed)
+    for kind in (InvalidArgument, Refused, TimedOut, RankLost, OutOfMemory, Incompatible, DeviceFailed, PathLost)
 }
 
 

@@ -27,6 +27,8 @@ inline constexpr std::array variables{
     Variable{"OPENTCA_CUDA_AWARE", "MPI is asked", "on or off: whether MPI is given GPU memory, on cuda+mpi"},
     Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, if the program names none"},
     Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train, flow or rtl, on sim, if the program names none"},
+    Variable{"OPENTCA_FAULTS", "",
+             "what fails on sim, and when, such as cable:0-1@20us, if the program names nothing"},
     Variable{"OPENTCA_MACHINES", "", "folders with more machine files, separated by colons"},
     Variable{"OPENTCA_NONTEMPORAL", "both are tried",
              "on or off: whether larger stores on shm bypass the caches"},

@@ -31,6 +31,7 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
       guarded_(options.guarded),
       timed_(options.timed || world_->times_chains()),
       partners_only_(options.partners_only),
+      reroute_(options.reroute),
       draft_(std::make_unique<Draft>()) {}
 
 ChainState::~ChainState() {

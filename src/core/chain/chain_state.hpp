@@ -167,6 +167,7 @@ class ChainState {
   bool awaited_ = true;     // no step was started since the last wait
   bool timed_;
   bool partners_only_;
+  bool reroute_;
   Circle* circle_ = nullptr;              // those who have committed it
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`

@@ -85,7 +85,12 @@ void Commit::choose_channels() {
 }
 
 base::Blob Commit::made() const {
-  return base::Writer().put(chain_.guarded_).put(chain_.timed_).put_string(chain_.name_).blob();
+  return base::Writer()
+      .put(chain_.guarded_)
+      .put(chain_.timed_)
+      .put(chain_.reroute_)
+      .put_string(chain_.name_)
+      .blob();
 }
 
 void Commit::exchange() {
@@ -131,15 +136,16 @@ void Commit::compare_chains(Problems& problems) {
   problems = {};
   const auto describe = [](const base::Blob& made) {
     base::Reader reader(made);
-    const bool guarded = reader.get<bool>(), timed = reader.get<bool>();
-    return fmt::format("{}{} chain '{}'", timed ? "timed " : "", guarded ? "guarded" : "unguarded",
-                       reader.get_string());
+    const bool guarded = reader.get<bool>(), timed = reader.get<bool>(), reroutes = reader.get<bool>();
+    return fmt::format("{}{}{} chain '{}'", timed ? "timed " : "", reroutes ? "rerouted " : "",
+                       guarded ? "guarded" : "unguarded", reader.get_string());
   };
   const base::Blob mine = made();
   const base::Blob first = control().all_gather(mine, what()).front();
   base::Reader reader(first);
   reader.get<bool>();  // guarded
   reader.get<bool>();  // timed
+  reader.get<bool>();  // reroute
   first_name_ = reader.get_string();
   if (mine == first) return;
   problems.add([&] {

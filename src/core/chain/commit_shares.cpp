@@ -109,10 +109,10 @@ base::Blob Commit::offer() {
   base::Writer writer;
   for (std::size_t f = 0; f < shares_.size(); ++f) {
     Share& share = shares_[f];
-    share.offer =
-        world_.fabrics()[f]->offer({chain_.name_, circle_->members(), number_, chain_.guarded_,
-                                    share.outgoing, share.incoming, chain_.time_limit_, world_.checks_steps(),
-                                    world_.fabrics()[f]->times_messages() ? chain_.times_.get() : nullptr});
+    share.offer = world_.fabrics()[f]->offer(
+        {chain_.name_, circle_->members(), number_, chain_.guarded_, share.outgoing, share.incoming,
+         chain_.time_limit_, world_.checks_steps(),
+         world_.fabrics()[f]->times_messages() ? chain_.times_.get() : nullptr, chain_.reroute_});
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }

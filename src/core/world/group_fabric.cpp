@@ -172,6 +172,7 @@ class GroupFabric final : public fabric::Fabric, public fabric::Pricing, public 
   std::vector<int> outstanding() override { return numbers_of(ranks_, fabric_.messages()->outstanding()); }
 
   std::optional<fabric::Device> device() const override { return fabric_.device(); }
+  const fabric::FaultNews* fault_news() const override { return fabric_.fault_news(); }
   fabric::Accelerator* accelerator() override { return fabric_.accelerator(); }
   fabric::ComputeModel* compute_model() override { return fabric_.compute_model(); }
 

@@ -12,6 +12,7 @@
 #include "core/world/team_state.hpp"
 #include "core/world/window_state.hpp"
 #include "core/world/world_state.hpp"
+#include "fabric/faults.hpp"
 #include "tca/version.hpp"
 
 namespace tca {
@@ -109,6 +110,11 @@ raw::Window World::view(const raw::Window& window) const {
 std::vector<int> World::sub_cluster_of_ranks() const {
   const std::span<const int> all = state().sub_cluster_of_ranks();
   return {all.begin(), all.end()};
+}
+
+std::vector<KnownFault> World::known_faults() const {
+  const fabric::FaultNews* const news = state().fabrics().front()->fault_news();
+  return news != nullptr ? news->known_faults() : std::vector<KnownFault>();
 }
 
 Chain World::chain(std::string name, ChainOptions options) {

@@ -20,6 +20,10 @@ class ApeProtocol final : public Protocol {
     return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
   }
 
+  bool leads(int from, int to, net::View view) const override {
+    return leads_over(interconnect_, from, to, view);
+  }
+
   std::uint32_t distance(int from, int to) const override {
     return site().network.distance(site().place(from).memory.node, site().place(to).memory.node,
                                    interconnect_);
@@ -51,7 +55,8 @@ class ApeProtocol final : public Protocol {
                 .to = site().place(message->to).memory,
                 .bytes = rows.total(),
                 .arrived = &arrived,
-                .sent = &sent});
+                .sent = &sent,
+                .concerns = message->arrived});
     }
     co_await sent.reached(message->puts.size());
     message->sent->add();

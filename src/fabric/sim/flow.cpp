@@ -36,31 +36,59 @@ void Immediates::land(std::uint64_t count) {
   }
 }
 
-Flow::Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain,
-           std::string_view name, int from, int to, std::span<const fabric::Put* const> puts)
+Flow::Way::Way(des::Simulator& simulator, Protocol& carrier, const Message& whole,
+               std::uint64_t landed_before)
+    : protocol(&carrier),
+      base(landed_before),
+      message(whole),
+      permissions(simulator, {"the permission of rank, to rank", whole.to, whole.from}),
+      sent(simulator, {"what rank sends to rank", whole.from, whole.to}),
+      arrived(simulator, {"what arrives from rank, at rank", whole.from, whole.to}) {
+  message.sent = &sent;
+  message.arrived = &arrived;
+}
+
+Flow::Flow(des::Simulator& simulator, std::span<const std::unique_ptr<Protocol>> protocols,
+           std::size_t protocol, Immediates& before, std::uint32_t chain, int from, int to,
+           std::span<const fabric::Put* const> puts, const FlowTerms& terms, std::shared_ptr<Faults> faults)
     : simulator_(simulator),
-      protocol_(protocol),
+      protocols_(protocols),
       before_(before),
-      name_(name),
-      permissions_(simulator, {"the permission of rank, to rank", to, from}),
-      sent_(simulator, {"what rank sends to rank", from, to}),
-      arrived_(simulator, {"what arrives from rank, at rank", from, to}) {
-  message_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain, .chain = name_};
+      chain_(terms.chain),
+      from_(from),
+      to_(to),
+      faults_(std::move(faults)),
+      guarded_(terms.guarded),
+      reroute_(terms.reroute) {
+  Message message{.from = from, .to = to, .tag = chain, .chain = chain_};
+  ways_.emplace_back(simulator, *protocols[protocol], message, 0);
+  Message& whole = ways_.back().message;
   for (const fabric::Put* put : puts) {
     if (put->shape == nullptr || put->shape->bytes() == 0) continue;
-    message_.puts.push_back(rows_of(*put->shape));
+    whole.puts.push_back(rows_of(*put->shape));
     copies_.push_back({tca::sim::address(put->to_memory, to, put->to_offset),
                        tca::sim::address(put->from_memory, from, put->from_offset), put->shape,
                        put->length ? put->length.element_bytes : 0});
-    address(copies_.back(), *put->shape, message_);
+    address(copies_.back(), *put->shape, whole);
     if (put->length && !departures_)
       departures_.emplace(simulator, des::Label("the departures of rank, to rank", from, to));
   }
+  if (faults_ == nullptr) return;
+  entry_ = faults_->enter(*this);
+  watch();
+}
+
+Flow::~Flow() {
+  if (faults_ == nullptr) return;
+  faults_->leave(entry_);
+  for (const Way& way : ways_)
+    for (const des::Counter* counter : {&way.permissions, &way.arrived}) faults_->forget(*counter);
 }
 
 Message& Flow::message(std::uint64_t step) {
-  if (!is_counted()) return message_;
-  return std::ranges::find(messages_, step, &OfStep::step)->message;
+  Way& way = ways_.back();
+  if (!is_counted()) return way.message;
+  return std::ranges::find(way.messages, step, &OfStep::step)->message;
 }
 
 // Returns how many bytes of each copy a step moves.
@@ -74,20 +102,21 @@ std::vector<std::uint64_t> Flow::bytes_of_copies(const Elements& lengths) const 
 
 // Tells a hub in RTL where a part of a copy lies.
 void Flow::address(const Copy& copy, const base::Shape& shape, Message& message) const {
-  if (protocol_.moves_bytes()) message.bytes_of_puts.push_back({copy.to, copy.from, &shape, closed_});
+  if (protocol().moves_bytes()) message.bytes_of_puts.push_back({copy.to, copy.from, &shape, closed_});
 }
 
 // Makes the message that carries a step of a counted flow, with the lengths in front.
-void Flow::make_message(const Elements& lengths) {
-  while (!messages_.empty() && messages_.front().step <= std::min(left_, landed_)) messages_.pop_front();
-  OfStep& of_step = messages_.emplace_back(OfStep{departed_, message_, lengths, Elements(lengths.size())});
+void Flow::add_message(std::uint64_t step, const Elements& lengths) {
+  Way& way = ways_.back();
+  while (!way.messages.empty() && way.messages.front().step <= std::min(left_, landed_)) way.messages.pop_front();
+  OfStep& of_step = way.messages.emplace_back(OfStep{step, way.message, lengths, Elements(lengths.size())});
   Message& message = of_step.message;
-  message.step = static_cast<std::uint32_t>(departed_);
+  message.step = static_cast<std::uint32_t>(step);
   message.bytes_of_puts.clear();
   of_step.of_lengths.run = lengths.size() * sizeof(std::uint64_t);
   message.puts = {rows_of(of_step.of_lengths)};
-  address({std::as_writable_bytes(std::span(of_step.come)).data(), std::as_bytes(std::span(of_step.lengths)).data(),
-           nullptr, 0},
+  address({std::as_writable_bytes(std::span(of_step.come)).data(),
+           std::as_bytes(std::span(of_step.lengths)).data(), nullptr, 0},
           of_step.of_lengths, message);
   const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
   for (std::size_t i = 0; i < copies_.size(); ++i) {
@@ -112,7 +141,7 @@ std::vector<std::byte> Flow::gather(const Elements& lengths) {
     for (std::size_t i = 0; i < copies_.size(); ++i)
       dense = base::gather_cut(dense, copies_[i].from, *copies_[i].shape, parts[i]);
   } else {
-    bytes.resize(message_.bytes());
+    bytes.resize(ways_.back().message.bytes());
     std::byte* dense = bytes.data();
     for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
   }
@@ -142,42 +171,48 @@ void Flow::depart(des::Time begin) {
   Elements lengths;
   if (is_counted()) {
     for (const fabric::Length& length : sent_lengths) lengths.push_back(*length.elements);
-    make_message(lengths);
+    add_message(departed_, lengths);
     departures_->add();
   }
-  message_.step = static_cast<std::uint32_t>(departed_);
+  ways_.back().message.step = static_cast<std::uint32_t>(departed_);
   std::vector<std::byte> bytes;
-  if (!protocol_.moves_bytes()) bytes = gather(lengths);
+  if (!protocol().moves_bytes()) bytes = gather(lengths);
   flights_.push_back({std::move(bytes), std::move(lengths), before_.sent(), begin});
-  simulator_.spawn(await_sent(shared_from_this(), departed_), {"what leaves rank", message_.from});
-  simulator_.spawn(await_arrival(shared_from_this(), departed_), {"what comes to rank", message_.to});
+  simulator_.spawn(await_sent(shared_from_this(), departed_, way()), {"what leaves rank", from_});
+  simulator_.spawn(await_arrival(shared_from_this(), departed_, way()), {"what comes to rank", to_});
 }
 
-void Flow::permit() { protocol_.store(message_.to, message_.from, signal_bytes, permissions_); }
+void Flow::permit() {
+  ++permits_;
+  if (!broken_) protocol().store(to_, from_, signal_bytes, ways_.back().permissions);
+}
 
 void Flow::move(std::uint64_t step) {
   if (is_signal() && !is_inside()) {
-    sent_.add();
-    protocol_.store(message_.from, message_.to, signal_bytes, arrived_);
+    ways_.back().sent.add();
+    protocol().store(from_, to_, signal_bytes, ways_.back().arrived);
   } else {
-    simulator_.spawn(protocol_.copy(message(step)), {"a copy within rank", message_.from});
+    simulator_.spawn(protocol().copy(message(step)), {"a copy within rank", from_});
   }
 }
 
-des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step) {
-  co_await flow->sent_.reached(step);
+des::Task Flow::await_sent(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t number) {
+  Way& way = flow->ways_.back();
+  co_await way.sent.reached(step - way.base);
+  if (number != flow->way()) co_return;
   flow->left_ = step;
   flow->left_at_ = flow->simulator_.now();
   if (flow->sender != nullptr) flow->sender->on_progress();
 }
 
-des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step) {
-  co_await flow->arrived_.reached(step);
+des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t number) {
+  Way& way = flow->ways_.back();
+  co_await way.arrived.reached(step - way.base);
   const des::Time at = flow->simulator_.now();
   // Within a node a flag takes another way than the data before it, and may be a little faster. A program cannot tell, as
   // its processor takes longer to notice the flag.
-  if (flow->protocol_.moves_bytes()) co_await flow->simulator_.sleep(flow->protocol_.notice());
-  flow->land(at);
+  if (way.protocol->moves_bytes()) co_await flow->simulator_.sleep(way.protocol->notice());
+  if (number == flow->way() && !flow->telling_) flow->land(at);
 }
 
 void Flow::land(des::Time at) {
@@ -187,8 +222,8 @@ void Flow::land(des::Time at) {
   landed_at_ = at;
   begun_at_ = flight.begin;
   if (!*closed_) before_.land(flight.immediates);
-  if (protocol_.moves_bytes()) {
-    if (is_counted()) flight.lengths = std::ranges::find(messages_, landed_, &OfStep::step)->come;
+  if (protocol().moves_bytes()) {
+    if (is_counted()) flight.lengths = std::ranges::find(ways_.back().messages, landed_, &OfStep::step)->come;
   } else if (!*closed_) {
     scatter(flight);
   }

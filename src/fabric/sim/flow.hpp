@@ -7,9 +7,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "fabric/sim/faults/faults.hpp"
 #include "fabric/sim/protocol.hpp"
 
 namespace tca::sim {
@@ -47,25 +50,38 @@ struct Copy {
   std::uint32_t element_bytes;  // of a counted put; 0: it is not counted
 };
 
-// Shared by the programs of both ends and by the transfers that are under way.
-class Flow : public std::enable_shared_from_this<Flow> {
- public:
-  // `chain` is the chain's number, which is the same on every rank.
-  Flow(des::Simulator& simulator, Protocol& protocol, Immediates& before, std::uint32_t chain,
-       std::string_view name, int from, int to, std::span<const fabric::Put* const> puts);
+// What a flow does when its way fails, and of whom messages then speak.
+struct FlowTerms {
+  std::string_view chain;  // its name
+  bool guarded = true;
+  bool reroute = false;  // what is lost is sent again by another way
+};
 
-  int from() const { return message_.from; }
-  int to() const { return message_.to; }
-  Protocol& protocol() const { return protocol_; }
+// Shared by the programs of both ends and by the transfers that are under way.
+class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
+ public:
+  // `chain` is the chain's number, which is the same on every rank. `protocols` are all of the machine, and `faults`
+  // is null where nothing fails.
+  Flow(des::Simulator& simulator, std::span<const std::unique_ptr<Protocol>> protocols, std::size_t protocol,
+       Immediates& before, std::uint32_t chain, int from, int to, std::span<const fabric::Put* const> puts,
+       const FlowTerms& terms, std::shared_ptr<Faults> faults);
+  ~Flow() override;
+
+  int from() const { return from_; }
+  int to() const { return to_; }
+  Protocol& protocol() const { return *ways_.back().protocol; }
   // Returns what goes in a step. That of a counted flow is known once the step has departed.
   Message& message(std::uint64_t step);
   bool is_counted() const { return departures_.has_value(); }
-  bool is_signal() const { return message_.puts.empty(); }
-  bool is_inside() const { return message_.from == message_.to; }
+  bool is_signal() const { return copies_.empty(); }
+  bool is_inside() const { return from_ == to_; }
   // Whether no hardware between ranks takes part.
-  bool is_copied() const { return is_inside() && (is_signal() || !protocol_.loops_back()); }
-  // Whether the sender waits for the receiver's permission in a guarded chain.
-  bool needs_permission() const { return !is_signal() && !is_inside() && !protocol_.has_receives(); }
+  bool is_copied() const { return is_inside() && (is_signal() || !protocol().loops_back()); }
+  // Whether the sender waits for the receiver's permission in a guarded chain. A receive that was posted on a way
+  // that has failed permits nothing on the next one.
+  bool needs_permission() const {
+    return !is_signal() && !is_inside() && (!protocol().has_receives() || is_rerouted());
+  }
 
   // Called by the sender's start, which began at that time: takes the bytes as they are, and lets them land when
   // they have arrived.
@@ -76,7 +92,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   void take_lengths();
   // Called by the receiver's start in a guarded chain. The sender's program awaits `permitted`.
   void permit();
-  auto permitted(std::uint64_t step) { return permissions_.reached(step); }
+  auto permitted(std::uint64_t step) { return ways_.back().permissions.reached(step); }
   // Sends a message within a rank, or a bare signal.
   void move(std::uint64_t step);
 
@@ -85,6 +101,22 @@ class Flow : public std::enable_shared_from_this<Flow> {
   des::Time left_at() const { return left_at_; }      // when the last of `left` did so
   des::Time landed_at() const { return landed_at_; }  // when the last of `landed` did so
   des::Time begun_at() const { return begun_at_; }    // when the start of the last of `landed` began
+
+  // Which way it takes, counted from 0, and whether that has failed: what was to be sent by it is then either sent by
+  // the next one or not at all, and what comes late by an earlier one does not count.
+  std::size_t way() const { return ways_.size() - 1; }
+  bool is_sent_by(std::size_t way) const { return way == this->way() && !broken_; }
+  bool is_rerouted() const { return ways_.size() > 1; }
+  // Has a way with receives ready for a step where the receiver has not seen to it.
+  void expect_on_next_way(std::uint64_t step) {
+    if (is_rerouted() && protocol().has_receives()) protocol().receive(message(step));
+  }
+
+  // Returns why one of its ends can wait for it in vain, as far as that end knows.
+  std::optional<Error> trouble(int rank, std::uint64_t step) const;
+
+  void lose(std::size_t fault) override;
+  void review() override;
 
   // Of the counted puts, in their order; each end's program sets its own.
   std::vector<fabric::Length> sent_lengths, come_lengths;
@@ -110,31 +142,57 @@ class Flow : public std::enable_shared_from_this<Flow> {
     std::list<base::Shape> parts = {};
     base::Shape of_lengths = {};
   };
+  // Its counters begin with the steps that had landed before it was taken.
+  struct Way {
+    Way(des::Simulator& simulator, Protocol& carrier, const Message& whole, std::uint64_t landed_before);
+    Protocol* protocol;
+    std::uint64_t base;
+    Message message;             // with all that a step can move
+    std::list<OfStep> messages;  // of a counted flow: those under way
+    des::Counter permissions, sent, arrived;
+  };
 
-  static des::Task await_sent(std::shared_ptr<Flow> flow, std::uint64_t step);
-  static des::Task await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step);
+  static des::Task await_sent(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t way);
+  static des::Task await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t way);
   std::vector<std::uint64_t> bytes_of_copies(const Elements& lengths) const;
   void address(const Copy& copy, const base::Shape& shape, Message& message) const;
-  void make_message(const Elements& lengths);
+  void add_message(std::uint64_t step, const Elements& lengths);
   std::vector<std::byte> gather(const Elements& lengths);
   void scatter(const Flight& flight) const;
   void land(des::Time at);
 
+  // The way round (faults/reroute.cpp).
+  void watch();
+  void take_up();
+  Protocol* next_protocol(int rank) const;
+  static des::Task hand_over(std::shared_ptr<Flow> flow, Protocol& next, std::uint64_t attempt, int begins,
+                             net::View view);
+  void take(Protocol& next);
+  static des::Task repeat(std::shared_ptr<Flow> flow, std::uint64_t step, std::size_t way);
+
   des::Simulator& simulator_;
-  Protocol& protocol_;
+  std::span<const std::unique_ptr<Protocol>> protocols_;
   Immediates& before_;
-  std::string name_;            // of the chain
-  Message message_;             // with all that a step can move
-  std::list<OfStep> messages_;  // of a counted flow: those under way
+  std::string chain_;  // its name
+  int from_, to_;
+  std::list<Way> ways_;  // the last one is taken; transfers still use those before it
   std::optional<des::Counter> departures_;
   std::list<Elements> landed_lengths_;  // of steps that the receiver has not finished
   std::vector<Copy> copies_;
-  des::Counter permissions_, sent_, arrived_;
   std::list<Flight> flights_;
   std::vector<std::vector<std::byte>> spare_;
-  std::uint64_t departed_ = 0, left_ = 0, landed_ = 0;
+  std::uint64_t departed_ = 0, permits_ = 0, left_ = 0, landed_ = 0;
   des::Time left_at_ = 0, landed_at_ = 0, begun_at_ = 0;
   std::shared_ptr<bool> closed_ = std::make_shared<bool>(false);
+
+  std::shared_ptr<Faults> faults_;  // agents keep flows beyond the end of the model
+  bool guarded_, reroute_;
+  std::uint64_t entry_ = 0;  // in faults_
+  std::optional<std::size_t>
+      broken_;                  // the fault that has taken a part of what went by this way, or the way itself
+  std::uint64_t attempts_ = 0;  // to take another way
+  bool telling_ = false;        // what comes by this way from now on does not count
+  net::View seen_ = 0;          // of the ends, at the last attempt
 };
 
 }  // namespace tca::sim

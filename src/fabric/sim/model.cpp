@@ -44,6 +44,14 @@ Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity, base
       hardware_(machine_, ranks, fidelity),
       scheduler_(simulator(), ranks, fibers) {}
 
+void Model::expect_faults(std::string_view text, std::string_view asker) {
+  faults_ = std::make_shared<Faults>(hardware_.site(), text, asker, scheduler_);
+  scheduler_.set_remark([this] {
+    const std::string happened = faults_->happened();
+    return happened.empty() ? happened : fmt::format("\n  what has failed: {}", happened);
+  });
+}
+
 // A rank that gave up when it was told of a deadlock may come again.
 void Gathering::add(std::size_t number, const base::Blob& mine, des::Time clock) {
   blobs[number] = mine;
@@ -91,8 +99,8 @@ std::shared_ptr<Regions> Model::regions(const WindowKey& window, std::size_t mem
   return regions;
 }
 
-std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::string_view name,
-                                  std::span<const fabric::Put* const> puts) {
+std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::span<const fabric::Put* const> puts,
+                                  const FlowTerms& terms) {
   const auto found = flows_.find(key);
   if (found != flows_.end()) {
     const std::shared_ptr<Flow> flow = found->second;
@@ -100,8 +108,8 @@ std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::string_view name,
     return flow;
   }
   const auto [chain, from, to, protocol] = key;
-  auto flow = std::make_shared<Flow>(simulator(), *hardware_.protocols()[protocol], immediates(from, to),
-                                     chain, name, from, to, puts);
+  auto flow = std::make_shared<Flow>(simulator(), hardware_.protocols(), protocol, immediates(from, to),
+                                     chain, from, to, puts, terms, faults_);
   flows_[key] = flow;
   return flow;
 }
@@ -109,7 +117,12 @@ std::shared_ptr<Flow> Model::flow(const FlowKey& key, std::string_view name,
 std::size_t Model::signal_protocol(int from, int to) const {
   const auto& protocols = hardware_.protocols();
   for (std::size_t i = 0; i < protocols.size(); ++i)
-    if (from == to || protocols[i]->reaches(from, to)) return i;
+    if (from == to || (protocols[i]->reaches(from, to) && leads(*protocols[i], from, to))) return i;
+  if (faults_ != nullptr && faults_->seen() != 0) {
+    base::fail(Errc::path_lost, {.rank = from, .missing = {to}},
+               "nothing leads from rank {} to rank {} any more: {}", from, to,
+               faults_->describe(from, faults_->seen()));
+  }
   base::fail(Errc::invalid_argument, "nothing on {} leads from rank {} to rank {}", machine().name, from, to);
 }
 

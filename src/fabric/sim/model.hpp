@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/codec.hpp"
+#include "fabric/sim/faults/faults.hpp"
 #include "fabric/sim/flow.hpp"
 #include "fabric/sim/poster.hpp"
 #include "fabric/sim/protocol.hpp"
@@ -54,6 +55,7 @@ class Hardware {
   const std::vector<std::unique_ptr<Protocol>>& protocols() const { return protocols_; }
   const std::vector<std::string_view>& names() const { return names_; }
   const Place& place(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
+  Site site() { return {*machine_, network_, places_}; }
 
  private:
   std::shared_ptr<const net::Machine> machine_;
@@ -70,6 +72,10 @@ class Model {
   // machine, a broken file, a machine on which nothing connects the ranks, or more ranks than the machine has
   // room for. `fibers`: those that the ranks are; null where they are threads.
   Model(const std::string& machine, int ranks, net::Fidelity fidelity, base::Fibers* fibers);
+
+  // Parts of the machine are going to fail: see Faults. Called before any rank has its turn.
+  void expect_faults(std::string_view text, std::string_view asker);
+  Faults* faults() const { return faults_.get(); }  // null where nothing fails
 
   int ranks() const { return scheduler_.ranks(); }
   const net::Machine& machine() const { return hardware_.machine(); }
@@ -90,8 +96,13 @@ class Model {
   // Returns what goes between two ranks over a protocol in the chain with this number, which is the same on
   // both. The first of the two ranks to ask makes it.
   using FlowKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, protocol
-  std::shared_ptr<Flow> flow(const FlowKey& key, std::string_view name,
-                             std::span<const fabric::Put* const> puts);
+  std::shared_ptr<Flow> flow(const FlowKey& key, std::span<const fabric::Put* const> puts,
+                             const FlowTerms& terms);
+
+  // Returns whether a protocol leads from one rank to another, as far as any rank knows.
+  bool leads(const Protocol& protocol, int from, int to) const {
+    return faults_ == nullptr || protocol.leads(from, to, faults_->seen());
+  }
 
   // Returns the protocol that carries bare signals and immediate puts.
   std::size_t signal_protocol(int from, int to) const;
@@ -114,6 +125,7 @@ class Model {
   Hardware hardware_;
   std::unique_ptr<Hardware> idle_;  // for predictions; null before the first one
   Scheduler scheduler_;
+  std::shared_ptr<Faults> faults_;
   std::shared_ptr<Gathering> gathering_;
   // By the key of a group and the number of its exchange, those to which not all have come.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<Gathering>> gatherings_;

@@ -10,7 +10,7 @@ namespace {
 // Returns whether the receiver's start tells the sender, or its own MPI library, that it is ready.
 bool is_announced(const Flow& flow, bool guarded) {
   if (flow.is_signal() || flow.is_inside()) return false;
-  return guarded || flow.protocol().has_receives();
+  return guarded || (flow.protocol().has_receives() && !flow.is_rerouted());
 }
 
 // The messages that go over one protocol at once.
@@ -36,10 +36,11 @@ des::Time notice(const Flow& flow) { return flow.is_copied() ? 0 : flow.protocol
 
 des::Time known_at(const Flow& flow) { return flow.landed_at() + notice(flow); }
 
-SimProgram::SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std::uint32_t number,
-                       Flows outgoing, Flows incoming)
+SimProgram::SimProgram(std::shared_ptr<Model> model, control::Control& control, bool guarded,
+                       std::uint32_t number, Flows outgoing, Flows incoming)
     : model_(std::move(model)),
-      rank_(rank),
+      control_(control),
+      rank_(control.rank()),
       shared_(std::make_shared<Shared>(
           Shared{*model_, guarded, number, std::move(outgoing), std::move(incoming)})) {
   for (const auto& flow : shared_->outgoing) flow->sender = this;
@@ -65,21 +66,39 @@ des::Time SimProgram::announce_costs(const Shared& shared) {
 void SimProgram::start() {
   ++step_;
   running_ = true;
+  check_ways(true);
   Scheduler& scheduler = model_->scheduler();
   const des::Time begin = scheduler.clock(rank_);
   for (const auto& flow : shared_->outgoing) flow->depart(begin);
   scheduler.spend(rank_, announce_costs(*shared_));
   if (!shared_->outgoing.empty()) scheduler.spend(rank_, shared_->outgoing.front()->protocol().post());
-  model_->simulator().spawn(run(shared_, step_, begin), {"the start of rank", rank_});
+  std::vector<std::size_t> ways;
+  for (const auto& flow : shared_->outgoing) ways.push_back(flow->way());
+  model_->simulator().spawn(run(shared_, step_, begin, std::move(ways)), {"the start of rank", rank_});
 }
 
-des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin) {
+// Throws where this rank knows that it would wait in vain. A step that has come and gone by then is over.
+void SimProgram::check_ways(bool starts) const {
+  if (model_->faults() == nullptr) return;
+  const auto check = [&](const Flow& flow, std::uint64_t done) {
+    if (!starts && done >= step_) return;
+    const std::optional<Error> trouble = flow.trouble(rank_, step_);
+    if (!trouble) return;
+    control_.trouble = {trouble->what()};
+    throw Error(*trouble);
+  };
+  for (const auto& flow : shared_->incoming) check(*flow, flow->landed());
+  for (const auto& flow : shared_->outgoing) check(*flow, flow->left());
+}
+
+des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin,
+                          std::vector<std::size_t> ways) {
   des::Simulator& simulator = shared->model.simulator();
   co_await simulator.sleep_until(begin);
   for (const auto& flow : shared->incoming) {
     if (!is_announced(*flow, shared->guarded)) continue;
     co_await simulator.sleep(flow->protocol().post());
-    if (!flow->protocol().has_receives())
+    if (flow->needs_permission())
       flow->permit();
     else if (flow->is_counted())
       simulator.spawn(receive_departed(flow, step), {"a counted message for rank", flow->to()});
@@ -88,12 +107,15 @@ des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, de
   }
   std::vector<Together> together;
   std::uint32_t turn = shared->number;
-  for (const auto& flow : shared->outgoing) {
+  for (std::size_t i = 0; i < shared->outgoing.size(); ++i) {
+    const std::shared_ptr<Flow>& flow = shared->outgoing[i];
+    if (!flow->is_sent_by(ways[i])) continue;
     if (flow->is_signal() || flow->is_copied()) {
       flow->move(step);
     } else if (shared->guarded && flow->needs_permission()) {
-      simulator.spawn(send_permitted(shared, flow, step, turn++), {"puts of rank", flow->from()});
+      simulator.spawn(send_permitted(shared, flow, step, turn++, ways[i]), {"puts of rank", flow->from()});
     } else {
+      flow->expect_on_next_way(step);
       join(together, *flow, step);
     }
   }
@@ -111,9 +133,11 @@ des::Task SimProgram::receive_departed(std::shared_ptr<Flow> flow, std::uint64_t
 }
 
 des::Task SimProgram::send_permitted(std::shared_ptr<Shared> shared, std::shared_ptr<Flow> flow,
-                                     std::uint64_t step, std::uint32_t turn) {
+                                     std::uint64_t step, std::uint32_t turn, std::size_t way) {
   co_await flow->permitted(step);
   co_await shared->model.simulator().sleep(flow->protocol().notice());
+  if (!flow->is_sent_by(way)) co_return;
+  flow->expect_on_next_way(step);
   std::vector<Message*> messages(1, &flow->message(step));
   des::Task sent = flow->protocol().send(std::move(messages), turn);
   co_await sent;
@@ -133,6 +157,7 @@ bool SimProgram::test() {
     for (const auto& flow : shared_->incoming) known = std::max(known, known_at(*flow));
     model_->scheduler().be_at_least(rank_, known);
   }
+  if (running_) check_ways(false);
   return !running_;
 }
 
@@ -158,6 +183,8 @@ std::vector<int> SimProgram::missing() const {
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }
+
+void SimProgram::look_again() { model_->scheduler().wake(rank_); }
 
 void SimProgram::on_progress() {
   if (running_ && finished()) model_->scheduler().wake(rank_);

@@ -11,8 +11,8 @@ namespace tca::sim {
 class SimProgram final : public fabric::Program {
  public:
   using Flows = std::vector<std::shared_ptr<Flow>>;
-  SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std::uint32_t number, Flows outgoing,
-             Flows incoming);
+  SimProgram(std::shared_ptr<Model> model, control::Control& control, bool guarded, std::uint32_t number,
+             Flows outgoing, Flows incoming);
   ~SimProgram() override;
 
   void start() override;
@@ -22,6 +22,8 @@ class SimProgram final : public fabric::Program {
 
   // Called by a flow when something has left or landed.
   void on_progress();
+  // Called by a flow whose way has failed.
+  void look_again();
 
   int rank() const { return rank_; }
   const Flows& incoming() const { return shared_->incoming; }
@@ -36,13 +38,17 @@ class SimProgram final : public fabric::Program {
   };
 
   bool finished() const;
-  static des::Task run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin);
+  void check_ways(bool starts) const;
+  // `ways` are those that the outgoing flows took when the step was started.
+  static des::Task run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin,
+                       std::vector<std::size_t> ways);
   static des::Task send_permitted(std::shared_ptr<Shared> shared, std::shared_ptr<Flow> flow,
-                                  std::uint64_t step, std::uint32_t turn);
+                                  std::uint64_t step, std::uint32_t turn, std::size_t way);
   static des::Task receive_departed(std::shared_ptr<Flow> flow, std::uint64_t step);
   static des::Time announce_costs(const Shared& shared);
 
   std::shared_ptr<Model> model_;
+  control::Control& control_;
   int rank_;
   std::shared_ptr<Shared> shared_;
   std::uint64_t step_ = 0;

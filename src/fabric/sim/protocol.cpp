@@ -32,6 +32,12 @@ des::Task Protocol::copy(const Message& message) const {
   message.arrived->add();
 }
 
+bool Protocol::leads_over(std::uint32_t interconnect, int from, int to, net::View view) const {
+  net::Damage* const damage = site_.network.damage();
+  if (damage == nullptr || damage->interconnect != interconnect) return true;
+  return damage->detours.leads(site_.place(from).memory.node, site_.place(to).memory.node, view);
+}
+
 des::Task Protocol::pack(const Message& message) const {
   std::uint64_t moved = 0;
   for (const net::Rows& rows : message.puts)

@@ -55,6 +55,9 @@ class Protocol {
   // Whether the protocol reaches from one rank to a different one. Every protocol reaches the rank itself.
   virtual bool reaches(int from, int to) const = 0;
 
+  // Whether a way leads from one rank to another, as somebody sees the network who knows of these faults.
+  virtual bool leads(int /*from*/, int /*to*/, net::View /*view*/) const { return true; }
+
   // Whether the route may choose it without the program asking for it.
   virtual bool competes() const { return true; }
 
@@ -94,6 +97,8 @@ class Protocol {
 
  protected:
   const Site& site() const { return site_; }
+  // `leads` of an interconnect.
+  bool leads_over(std::uint32_t interconnect, int from, int to, net::View view) const;
   // Runs a kernel that packs or unpacks data that lies in runs. Contiguous blocks need none.
   des::Task pack(const Message& message) const;
 

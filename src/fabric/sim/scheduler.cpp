@@ -128,6 +128,10 @@ void Scheduler::judge() {
   }
 }
 
+void Scheduler::stop(int rank, Error error) {
+  if (seat(rank).state == State::waiting) condemn(rank, std::move(error));
+}
+
 void Scheduler::condemn(int rank, Error error) {
   seat(rank).error = std::move(error);
   wake(rank);
@@ -146,8 +150,8 @@ std::string Scheduler::describe_deadlock() const {
   if (count > shown) waits += fmt::format("\n  and {} more", count - shown);
   return fmt::format(
       "deadlock: after {:.3f} us of virtual time nothing is under way any more, and no rank can go on; has "
-      "every partner started this step?{}",
-      des::to_us(simulator_.now()), waits);
+      "every partner started this step?{}{}",
+      des::to_us(simulator_.now()), waits, remark_());
 }
 
 void Scheduler::hand_over(std::optional<int> to) {

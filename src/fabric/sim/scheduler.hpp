@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -40,6 +41,10 @@ class Scheduler {
   void wait_until(int rank, des::Time time, const control::Wait& wait);
   // Called by the running rank or by an agent. Does nothing to a rank that does not wait.
   void wake(int rank);
+  // Called by an agent, while every rank waits: this one's wait throws the error.
+  void stop(int rank, Error error);
+  // What messages about deadlocks end with.
+  void set_remark(std::function<std::string()> remark) { remark_ = std::move(remark); }
 
   // Returns a rank's own time. The time that it has spent may lie ahead of the simulation, which catches up
   // when the rank waits.
@@ -77,6 +82,7 @@ class Scheduler {
   base::Fibers* fibers_;
   std::mutex mutex_;  // protects the hand-over between threads only
   int turn_ = 0;
+  std::function<std::string()> remark_ = [] { return std::string(); };
 };
 
 }  // namespace tca::sim

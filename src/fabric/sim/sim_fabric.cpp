@@ -15,7 +15,10 @@ namespace tca::sim {
 
 namespace {
 
-class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::ComputeModel {
+class SimFabric final : public fabric::Fabric,
+                        public fabric::Pricing,
+                        public fabric::ComputeModel,
+                        public fabric::FaultNews {
  public:
   SimFabric(std::shared_ptr<Model> model, control::Control& control)
       : model_(std::move(model)), control_(control), rank_(control.rank()), poster_(*model_, rank_) {}
@@ -24,7 +27,8 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   std::span<const std::string_view> protocols() const override { return model_->hardware().names(); }
   bool reaches(int) const override { return true; }
   bool carries(int protocol, int rank) const override {
-    return rank == rank_ || carrier(protocol).reaches(rank_, rank);
+    return rank == rank_ ||
+           (carrier(protocol).reaches(rank_, rank) && model_->leads(carrier(protocol), rank_, rank));
   }
   bool times_messages() const override { return true; }
   bool carries_counted(int protocol) const override { return carrier(protocol).carries_counted(); }
@@ -38,6 +42,10 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
     return fabric::Device{fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name)};
   }
   fabric::ComputeModel* compute_model() override { return this; }
+  const fabric::FaultNews* fault_news() const override { return this; }
+  std::vector<KnownFault> known_faults() const override {
+    return model_->faults() != nullptr ? model_->faults()->known(rank_) : std::vector<KnownFault>();
+  }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
   std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share) override {
@@ -64,7 +72,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   }
   std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share);
   using Lengths = std::vector<fabric::Length> Flow::*;
-  SimProgram::Flows flows_of(const fabric::ChainSpec& chain, std::span<const fabric::Put> puts, Lengths own);
+  SimProgram::Flows flows_of(const fabric::ChainSpec& share, std::span<const fabric::Put> puts, Lengths own);
   static des::Task land(des::Simulator& simulator, Protocol& protocol, Immediates& immediates, int from,
                         int to, std::uint32_t bytes, des::Time begin, std::uint64_t count);
 
@@ -99,7 +107,7 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& wind
 // Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal when a pair has no
 // puts with data. They are in the order in which the chain first names each, which is the order in which a
 // DMA controller gets them. `own` are the lengths that the flows have from this rank.
-SimProgram::Flows SimFabric::flows_of(const fabric::ChainSpec& chain, std::span<const fabric::Put> puts,
+SimProgram::Flows SimFabric::flows_of(const fabric::ChainSpec& share, std::span<const fabric::Put> puts,
                                       Lengths own) {
   using Key = std::tuple<int, int, std::size_t>;
   std::vector<std::pair<Key, Puts>> groups;
@@ -119,7 +127,8 @@ SimProgram::Flows SimFabric::flows_of(const fabric::ChainSpec& chain, std::span<
   SimProgram::Flows flows;
   for (const auto& [key, group] : groups) {
     const auto [from, to, protocol] = key;
-    flows.push_back(model_->flow({chain.number, from, to, protocol}, chain.name, group));
+    flows.push_back(
+        model_->flow({share.number, from, to, protocol}, group, {share.name, share.guarded, share.reroute}));
     for (const fabric::Put* put : group)
       if (put->length) ((*flows.back()).*own).push_back(put->length);
   }
@@ -135,8 +144,8 @@ std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& sha
   }
   SimProgram::Flows outgoing = flows_of(share, puts, &Flow::sent_lengths),
                     incoming = flows_of(share, share.incoming, &Flow::come_lengths);
-  auto program = std::make_unique<SimProgram>(model_, rank_, share.guarded, share.number, std::move(outgoing),
-                                              std::move(incoming));
+  auto program = std::make_unique<SimProgram>(model_, control_, share.guarded, share.number,
+                                              std::move(outgoing), std::move(incoming));
   if (share.arrivals == nullptr) return program;
   return std::make_unique<TimedProgram>(std::move(program), model_->scheduler(), *share.arrivals);
 }
@@ -174,13 +183,20 @@ void SimFabric::compute(double bytes, double flops) {
 }  // namespace
 
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity,
-                                  base::Fibers* fibers) {
+                                  const std::string& faults, base::Fibers* fibers) {
   const char* const set = base::set_variable("OPENTCA_FIDELITY");
   const std::string from_environment = set != nullptr ? set : "tlp";
-  return std::make_shared<Model>(machine, ranks,
-                                 fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
-                                                  : net::find_fidelity(fidelity, "WorldOptions::fidelity"),
-                                 fibers);
+  auto model =
+      std::make_shared<Model>(machine, ranks,
+                              fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
+                                               : net::find_fidelity(fidelity, "WorldOptions::fidelity"),
+                              fibers);
+  const char* const failing = base::set_variable("OPENTCA_FAULTS");
+  if (!faults.empty())
+    model->expect_faults(faults, "WorldOptions::faults");
+  else if (failing != nullptr)
+    model->expect_faults(failing, "OPENTCA_FAULTS");
+  return model;
 }
 
 std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank) {

@@ -19,8 +19,9 @@ class Model;
 // `fidelity` is tlp, train, flow or rtl (docs/model.md). When it is empty, OPENTCA_FIDELITY decides, and tlp when
 // that is unset. Throws Error{invalid_argument} for an unknown fidelity, an unknown machine, a broken machine
 // file, or more ranks than the machine has room for. `fibers`: those that the ranks are; null where they are threads.
+// `faults` are those of WorldOptions or, when it is empty, those of OPENTCA_FAULTS.
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {},
-                                  base::Fibers* fibers = nullptr);
+                                  const std::string& faults = {}, base::Fibers* fibers = nullptr);
 
 // Returns places that are all on one host, which all ranks share. A sub-cluster consists of the ranks that the machine's first
 // protocol joins.

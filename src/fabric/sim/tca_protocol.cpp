@@ -20,6 +20,10 @@ class TcaProtocol final : public Protocol {
     return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
   }
 
+  bool leads(int from, int to, net::View view) const override {
+    return leads_over(interconnect_, from, to, view);
+  }
+
   std::uint32_t distance(int from, int to) const override {
     return site().network.distance(site().place(from).memory.node, site().place(to).memory.node,
                                    interconnect_);

@@ -22,6 +22,16 @@ struct HostKind {
   double store_to_gpu_bytes_per_s = 0;
 };
 
+// How the hubs of a ring or torus watch their neighbours and their hosts.
+struct WatchKind {
+  des::Time heartbeat = 0;       // a neighbour gives a sign of life at least so often
+  des::Time silence = 0;         // without one for so long, it is taken for failed
+  des::Time host_heartbeat = 0;  // the same between a hub and its own host
+  des::Time host_silence = 0;
+  des::Time handle = 0;          // from the arrival of news at a hub until it acts on it and passes it on
+  std::uint32_t news_bytes = 0;  // of a fault
+};
+
 // Returns the time in which a processor, or an engine on its behalf, moves bytes at a rate.
 inline des::Time copy_time(std::uint64_t bytes, double bytes_per_s) {
   return std::llround(static_cast<double>(bytes) / bytes_per_s * static_cast<double>(des::second));

@@ -29,6 +29,27 @@ HostKind read_host(const MachineTable& table) {
   return host;
 }
 
+WatchKind read_watch(const MachineTable& table) {
+  WatchKind watch;
+  const auto pair = [&](std::string_view heartbeat, std::string_view silence, des::Time& every,
+                        des::Time& without) {
+    every = table.time(heartbeat);
+    without = table.time(silence);
+    if (every < 1) table.reject(heartbeat, fmt::format("`{}` is above 0", heartbeat));
+    if (without <= every)
+      table.reject(silence, fmt::format("`{}` is longer than `{}`, or the living are taken for dead", silence,
+                                        heartbeat));
+  };
+  pair("heartbeat", "silence", watch.heartbeat, watch.silence);
+  pair("host_heartbeat", "host_silence", watch.host_heartbeat, watch.host_silence);
+  watch.handle = table.time("handle");
+  const std::int64_t bytes = table.size("news");
+  if (bytes < 1 || bytes > 4096)
+    table.reject("news", fmt::format("`news` is {} bytes; it can be 1 to 4096", bytes));
+  watch.news_bytes = static_cast<std::uint32_t>(bytes);
+  return watch;
+}
+
 GpuKind read_gpu(const MachineTable& table) {
   GpuKind gpu;
   gpu.name = table.word("name");
@@ -157,6 +178,7 @@ Machine read_machine(const MachineFile& file, const Overrides& overrides) {
   check_parts(root, machine.network);
   machine.places = read_places(root, machine.network);
   machine.host = read_host(root.table("host"));
+  if (root.has("watch")) machine.watch = read_watch(root.table("watch"));
   machine.gpu = read_gpu(root.table("gpu"));
   if (root.has("kernels")) machine.kernels = read_kernels(root.table("kernels"));
   if (root.has("mpi")) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ struct Machine {
 
   Description network;
   HostKind host;
+  std::optional<WatchKind> watch;         // of its hubs; nothing where they watch nobody
   GpuKind gpu;                            // all GPUs of a machine are alike
   Kernels kernels;                        // and so are the costs of puts by their kernels
   std::map<std::string, MpiLibrary> mpi;  // by name; see default_mpi

@@ -88,7 +88,8 @@ void Network::close(std::uint32_t message) {
 }
 
 // Makes a packet between two units, without its size, kind and message.
-Packet Network::packet_from(Endpoint from, Endpoint to, std::uint32_t interconnect) const {
+Packet Network::packet_from(Endpoint from, Endpoint to, std::uint32_t interconnect,
+                            std::optional<View> view) const {
   check_endpoint(from);
   check_endpoint(to);
   Packet packet{};
@@ -103,6 +104,8 @@ Packet Network::packet_from(Endpoint from, Endpoint to, std::uint32_t interconne
     const Trunk& trunk = plan_.trunks()[interconnect];
     if (from.unit != trunk.nic) packet.nic = static_cast<std::uint8_t>(trunk.nic);
     packet.steps = trunk.routes.steps(from.node, to.node);
+    if (damage_ != nullptr && interconnect == damage_->interconnect)
+      redirect(packet, from.node, to.node, view);
   } else if (from.node != to.node) {
     base::fail(Errc::invalid_argument, "no wires lead from node {} to node {}: name an interconnect",
                from.node, to.node);
@@ -147,7 +150,7 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
                      transfer.window);
   des::Semaphore& tags = transfer.tags != nullptr ? *transfer.tags : own;
 
-  Packet packet = packet_from(transfer.from, transfer.to, transfer.interconnect);
+  Packet packet = packet_from(transfer.from, transfer.to, transfer.interconnect, transfer.view);
   if (!plan_.has_write_port(transfer.to.unit)) packet.kind = PacketKind::word;
   const MemoryPort& memory = *machine().node.units[transfer.from.unit].memory;
   if (memory.near_bytes > 0 && rows.total() > memory.near_bytes) packet.flags |= Packet::far;
@@ -323,10 +326,14 @@ void Network::finish(std::uint32_t number) {
 }
 
 void Network::send(const Word& word) {
-  Packet packet = packet_from(word.from, word.to, word.interconnect);
+  Packet packet = packet_from(word.from, word.to, word.interconnect, word.view);
   packet.kind = machine().node.units[word.to.unit].memory ? PacketKind::data : PacketKind::word;
   packet.bytes = word.bytes;
-  packet.message = open({.to_arrive = word.bytes, .from = word.from, .to = word.to, .arrived = word.arrived});
+  packet.message = open({.to_arrive = word.bytes,
+                         .from = word.from,
+                         .to = word.to,
+                         .arrived = word.arrived,
+                         .concerns = word.concerns});
   traffic_.issue(word.from, packet);
 }
 

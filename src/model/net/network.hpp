@@ -2,12 +2,14 @@
 // tell them when something has arrived.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/des/wait.hpp"
+#include "model/net/faults/damage.hpp"
 #include "model/net/trains.hpp"
 
 namespace tca::net {
@@ -33,6 +35,7 @@ struct Transfer {
   std::uint32_t window = 0;         // requests (or unrequested packets) under way; unused when `tags` is set
   des::Semaphore* tags = nullptr;   // a window shared with other transfers
   des::Counter* arrived = nullptr;  // grows by one when the last byte is visible at `to`
+  std::optional<View> view = {};    // the faults that it goes round; those that the source's hub knows now
 
   // A transfer within a node: from one memory into another over the node's wires, without a NIC; or from a
   // memory into a NIC that requests the data.
@@ -58,6 +61,9 @@ struct Word {
   std::uint32_t interconnect = 0;  // the one over which it leaves its node, or Transfer::inside
   std::uint32_t bytes = 0;
   des::Counter* arrived = nullptr;  // grows by one when the packet is visible at `to`
+  std::optional<View> view = {};    // as that of a Transfer
+  // What Losses is told of where the packet is lost; `arrived` where it is null.
+  const des::Counter* concerns = nullptr;
 };
 
 // One packet of a NIC that is simulated in itself, and so decides on each part of a way by itself: over the wires of
@@ -121,6 +127,19 @@ class Network final : public Sink, public TrainObserver {
   void send(const Word& word);
   void send(const Parcel& parcel, Consignee& consignee);
 
+  // Parts of one interconnect are going to fail (faults/network.cpp; Watch lets it happen). Throws
+  // Error{invalid_argument}, which names `asker`, for faults that there cannot be, and where the fidelity is not tlp.
+  void expect_faults(std::uint32_t interconnect, std::vector<Fault> faults, std::string_view asker,
+                     Losses& losses);
+  Damage* damage() const { return damage_.get(); }  // null where nothing fails
+  // A fault happens. What is on its links is lost, and so is what comes there; host faults lose nothing.
+  void fail(std::size_t fault);
+  // The hub of a node knows of a fault from now on: it discards what would go there, and sends round it.
+  void learn(std::uint32_t node, std::size_t fault);
+  View view(std::uint32_t node) const { return damage_ != nullptr ? damage_->known[node] : 0; }
+  // Returns when a hub had the last credit from a neighbour; 0 where it had none.
+  des::Time last_credit(std::uint32_t node, std::uint32_t neighbour) const;
+
   const Plan& plan() const { return plan_; }
   const Traffic& traffic() const { return traffic_; }
   LinkUse use(LinkId link) const;
@@ -128,6 +147,7 @@ class Network final : public Sink, public TrainObserver {
 
   void passed(const Packet& packet, std::uint32_t node) override;
   void arrived(const Packet& packet, Endpoint at) override;
+  void lost(const Packet& packet, LinkId on) override;
   void prepare(std::uint32_t message, unsigned stage) const override;
   void train_issued(std::uint32_t message) override;
   void train_passed(std::uint32_t message) override;
@@ -160,12 +180,14 @@ class Network final : public Sink, public TrainObserver {
     des::Semaphore* tags = nullptr;
     des::Counter* arrived = nullptr;
     Consignee* consignee = nullptr;  // of a parcel
+    const des::Counter* concerns = nullptr;
     std::uint32_t next_free = 0;
   };
 
   std::uint32_t open(const Message& message);
   void close(std::uint32_t message);
-  Packet packet_from(Endpoint from, Endpoint to, std::uint32_t interconnect) const;
+  Packet packet_from(Endpoint from, Endpoint to, std::uint32_t interconnect, std::optional<View> view) const;
+  void redirect(Packet& packet, std::uint32_t from, std::uint32_t to, std::optional<View> view) const;
   void board(std::uint32_t message, const Transfer& transfer, Boarding& boarding);
   Packet request_packet(std::uint32_t message, std::uint32_t bytes) const;
   void request(std::uint32_t message, std::uint32_t bytes, des::Time gap);
@@ -180,6 +202,7 @@ class Network final : public Sink, public TrainObserver {
   Traffic traffic_;
   Fidelity fidelity_;
   std::optional<Trains> trains_;
+  std::unique_ptr<Damage> damage_;
   des::LargeVector<Message> messages_;
   std::uint32_t free_message_ = UINT32_MAX;
 };

@@ -46,8 +46,9 @@ struct Packet {
   // - peer: goes from or to a device's memory, on this side of the NIC;
   // - far: belongs to a long read (MemoryPort::near_bytes);
   // - last: the last packet of the answer to a request;
-  // - to_peer: goes to a device's memory, and is `peer` once it has passed the NIC.
-  static constexpr std::uint8_t peer = 1, far = 2, last = 4, to_peer = 8;
+  // - to_peer: goes to a device's memory, and is `peer` once it has passed the NIC;
+  // - round: goes round what has failed, and its steps are those of faults/detours.hpp.
+  static constexpr std::uint8_t peer = 1, far = 2, last = 4, to_peer = 8, round = 16;
 };
 
 }  // namespace tca::net

@@ -46,6 +46,7 @@ class Routes {
     std::uint8_t step;
   };
   static constexpr std::uint8_t no_step = 3;
+  static constexpr std::uint8_t round_step = 4;  // on a way round what has failed (faults/detours.hpp)
 
   Hop at_node(std::uint32_t node, const Steps& steps) const {
     if (switched_) return {node, no_step};
@@ -57,6 +58,10 @@ class Routes {
 
   void take(Hop hop, Steps& steps) const {
     if (hop.step == no_step) return;
+    if (hop.step == round_step) {
+      if (--steps[2] == 0) steps = {};
+      return;
+    }
     std::int16_t& left = steps[hop.step];
     left = static_cast<std::int16_t>(switched_ || left == 1 || left == -1 ? 0
                                      : left > 0                           ? left - 1

@@ -1,6 +1,9 @@
 #include "model/net/traffic.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "model/net/faults/detours.hpp"
 
 namespace tca::net {
 
@@ -97,6 +100,7 @@ void Traffic::append(LinkId number, PacketId packet) {
 
 void Traffic::start(LinkId port, const Packet& packet, Time gap) {
   Link& link = links_[port];
+  if (link.failed) return sink_.lost(packet, port);
   const PacketId number = new_packet(packet);
   packets_[number].ready = packets_[number].tail = simulator_.now();
   if (link.claimed) contend(port, Packet{packets_[number]});
@@ -121,11 +125,7 @@ void Traffic::handle(const des::Event& event) {
   if (passes) sink_.passed(packets_[packet], link.to_node);
   if (link.first != packet) return;  // it waits behind others
   serve(number);
-  while (!woken_.empty()) {
-    const LinkId out = woken_.back();
-    woken_.pop_back();
-    wake(out);
-  }
+  wake_all();
 }
 
 // The stages prefetch the link, then the packet that comes over it, then the next link of that packet, then
@@ -180,6 +180,13 @@ void Traffic::serve(LinkId number) {
       continue;
     }
     const Way way = way_on(link, packets_[packet]);
+    if (links_[way.link].failed) {
+      if (!links_[way.link].discards) return wait_for(way.link, number);
+      const Packet lost = packets_[packet];
+      drop(number);
+      sink_.lost(lost, way.link);
+      continue;
+    }
     if (links_[way.link].claimed) {
       serving_ = number;
       contend(way.link, Packet{packets_[packet]});
@@ -207,6 +214,10 @@ bool Traffic::ends_here(const Link& link, const Packet& packet) const {
 Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
   const Trunk* trunk = nullptr;
   if (link.end == End::network_switch || (packet.nic == Packet::passed && !done(packet.steps))) {
+    if ((packet.flags & Packet::round) != 0) {
+      const Routes::Hop hop = detours_->next(packet.steps);
+      return {plan_.trunks()[packet.interconnect].first + hop.cable, hop.step};
+    }
     trunk = &plan_.trunks()[packet.interconnect];
     const Routes::Hop hop = link.end == End::network_switch
                                 ? trunk->routes.at_switch(link.to_node, packet.steps)
@@ -325,6 +336,68 @@ void Traffic::wake(LinkId out) {
     more = in != last;
     serve(in);
   }
+}
+
+// Wakes what waits for links that have room again.
+void Traffic::wake_all() {
+  while (!woken_.empty()) {
+    const LinkId out = woken_.back();
+    woken_.pop_back();
+    wake(out);
+  }
+}
+
+// Takes the first packet of a link's queue away, with its slot.
+void Traffic::drop(LinkId number) {
+  Link& link = links_[number];
+  const PacketId packet = link.first;
+  link.first = packets_[packet].next;
+  free_packet(packet);
+  leave(number, simulator_.now());
+}
+
+// A packet whose head is at the end of the link has passed it, even if its tail has not.
+void Traffic::fail(LinkId number) {
+  Link& link = links_[number];
+  if (link.failed) return;
+  link.failed = true;
+  PacketId before = no_packet;
+  for (PacketId packet = link.first; packet != link.flight; packet = packets_[packet].next) before = packet;
+  PacketId packet = std::exchange(link.flight, no_packet);
+  (before == no_packet ? link.first : packets_[before].next) = no_packet;
+  link.last = before;
+  while (packet != no_packet) {
+    const Packet lost = packets_[packet];
+    free_packet(std::exchange(packet, lost.next));
+    leave(number, simulator_.now());
+    sink_.lost(lost, number);
+  }
+  wake_all();
+}
+
+void Traffic::discard(LinkId number) {
+  Link& link = links_[number];
+  link.discards = true;
+  std::vector<LinkId> waiting;
+  if (link.last_waiting != no_link) {
+    LinkId in = link.last_waiting;
+    do {
+      in = links_[in].next_waiting;
+      waiting.push_back(in);
+    } while (in != link.last_waiting);
+  }
+  link.last_waiting = no_link;
+  for (const LinkId in : waiting) serve(in);
+  wake_all();
+}
+
+Time Traffic::last_credit(LinkId number) const {
+  const Link& link = links_[number];
+  Time last = 0;
+  for (std::uint32_t slot = 0; slot < classes_[link.kind].credit_slots; ++slot)
+    if (const Time told = room_[link.first_slot + slot]; told <= simulator_.now())
+      last = std::max(last, told);
+  return last;
 }
 
 void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages,

@@ -44,6 +44,8 @@ class Sink {
   virtual void passed(const Packet& packet, std::uint32_t node) = 0;
   // Data is in memory and visible to a polling reader, or a request or word has reached its destination.
   virtual void arrived(const Packet& packet, Endpoint at) = 0;
+  // A packet has been lost on a link that has failed, or in front of it.
+  virtual void lost(const Packet& packet, LinkId on) = 0;
   // Announces that one of these calls will come soon: stages 2 and 3 of des::Handler::prepare.
   virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
 };
@@ -58,6 +60,8 @@ class Claimant {
   // A packet that is not part of a claim is about to occupy a claimed link for `busy` from `start` on.
   virtual void contend(LinkId link, des::Time start, des::Time busy) = 0;
 };
+
+class Detours;
 
 class Traffic final : public des::Handler {
  public:
@@ -117,6 +121,15 @@ class Traffic final : public des::Handler {
     links_[link].busy_until = std::max(links_[link].busy_until, busy_until);
   }
 
+  // Where packets go that go round what has failed; it lives as long as there are such packets.
+  void set_detours(const Detours& detours) { detours_ = &detours; }
+  // A link fails: what is on it is lost, and what comes to it waits for credits in vain until the unit in front of it
+  // discards that and all that comes after it.
+  void fail(LinkId link);
+  void discard(LinkId link);
+  // Returns when the sending end of a link last learned of a free slot; 0 where it has not, or has no credits.
+  des::Time last_credit(LinkId link) const;
+
   // The use of a link so far, for reports.
   struct Use {
     des::Time busy;
@@ -151,6 +164,8 @@ class Traffic final : public des::Handler {
     End end = End::unit;
     bool to_card : 1 = false;  // ends at a NIC that handles incoming data packet by packet
     bool claimed : 1 = false;
+    bool failed : 1 = false;
+    bool discards : 1 = false;  // it has failed, and the unit in front of it knows that
   };
   static_assert(sizeof(Link) <= 64);
 
@@ -184,11 +199,14 @@ class Traffic final : public des::Handler {
   void leave(LinkId link, des::Time free_again);
   void wait_for(LinkId out, LinkId in);
   void wake(LinkId out);
+  void wake_all();
+  void drop(LinkId link);
 
   des::Simulator& simulator_;
   const Plan& plan_;
   Sink& sink_;
   Claimant* claimant_ = nullptr;
+  const Detours* detours_ = nullptr;
   std::uint32_t objects_;  // the simulator's number of link 0
   des::LargeVector<Link> links_;
   des::LargeVector<std::uint32_t> sent_in_bulk_;  // packets that were computed elsewhere, by link

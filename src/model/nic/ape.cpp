@@ -101,7 +101,8 @@ des::Task Ape::send_packet(ApePut put, std::unique_ptr<Load> load, des::Counter&
                  .to = put.to,
                  .interconnect = interconnect_,
                  .bytes = load->bytes,
-                 .arrived = &written});
+                 .arrived = &written,
+                 .concerns = put.concerns});
   read.add();
   if (network_.is_device(put.from)) co_return;
   co_await simulator_.sleep(ape_.engine_gap);

@@ -17,6 +17,7 @@ struct ApePut {
   std::uint64_t bytes = 0;
   des::Counter* arrived = nullptr;
   des::Counter* sent = nullptr;
+  const des::Counter* concerns = nullptr;  // what Losses is told of where a packet is lost
 };
 
 class Ape {

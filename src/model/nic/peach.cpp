@@ -68,6 +68,8 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
   des::Semaphore& turn = *own.channels[channel];
   co_await turn.acquire();
   co_await simulator_.sleep(dma_.start);
+  // All of a chain goes round the same faults: a flag that took another way than its data could announce what was lost.
+  const View view = network_.view(node);
   std::deque<Passage> data;
   for (const Descriptor& descriptor : chain.descriptors) {
     if (!data.empty()) co_await simulator_.sleep(dma_.chain_gap);
@@ -83,11 +85,12 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
                                     .request_bytes = dma_.request_bytes,
                                     .request_gap = dma_.request_gap,
                                     .row_gap = dma_.row_gap,
-                                    .tags = &own.tags},
+                                    .tags = &own.tags,
+                                    .view = view},
                                    passage);
     co_await asked;
     if (descriptor.arrived != nullptr || descriptor.sent != nullptr) {
-      simulator_.spawn(flag(node, descriptor, passage), {"flags of node", node});
+      simulator_.spawn(flag(node, descriptor, passage, view), {"flags of node", node});
     }
   }
   for (Passage& passage : data) co_await passage.passed();
@@ -95,14 +98,18 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
 }
 
 // Sends the flags of a descriptor after its last data.
-des::Task Peach::flag(std::uint32_t node, Descriptor descriptor, Passage& data) {
+des::Task Peach::flag(std::uint32_t node, Descriptor descriptor, Passage& data, View view) {
   co_await data.passed();
   co_await simulator_.sleep(dma_.notify);
   const Endpoint nic = network_.nic(node, interconnect_);
   const auto raise = [&](Endpoint at, des::Counter* counter) {
     if (counter == nullptr) return;
-    network_.send(
-        {.from = nic, .to = at, .interconnect = interconnect_, .bytes = flag_bytes, .arrived = counter});
+    network_.send({.from = nic,
+                   .to = at,
+                   .interconnect = interconnect_,
+                   .bytes = flag_bytes,
+                   .arrived = counter,
+                   .view = view});
   };
   raise({descriptor.to.node, host_}, descriptor.arrived);
   raise({node, host_}, descriptor.sent);

@@ -32,7 +32,7 @@ class Peach final : public Hub {
 
   Engine& engine(std::uint32_t node);
   des::Task run(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
-  des::Task flag(std::uint32_t node, Descriptor descriptor, Passage& data);
+  des::Task flag(std::uint32_t node, Descriptor descriptor, Passage& data, View view);
 
   Network& network_;
   des::Simulator& simulator_;

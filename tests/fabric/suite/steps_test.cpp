@@ -99,7 +99,7 @@ TEST_P(FabricTest, ManyChainsInAnyOrder) {
         const bool clockwise = i % 2 == 0;
         pipes.emplace_back(world, fmt::format("pipe {}", i), clockwise ? left(world) : right(world),
                            clockwise ? right(world) : left(world), static_cast<std::int64_t>(1 + i * i),
-                           ChainOptions{.guarded = true, .time_limit = {}, .channel = channel});
+                           ChainOptions{.channel = channel, .reroute = i % 3 == 0});
       }
       std::mt19937 random(static_cast<unsigned>(world.rank()));
       std::vector<std::size_t> order(chains);

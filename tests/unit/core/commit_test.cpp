@@ -215,6 +215,15 @@ TEST(Commit, RefusesAGuardThatOnlySomeWant) {
       says(message, {"rank 0 commits the guarded chain 'faces', rank 1 the unguarded chain 'faces'"}));
 }
 
+TEST(Commit, RefusesAWayRoundThatOnlySomeWant) {
+  const std::string message = refusal(2, [](World& world) {
+    Chain chain = world.chain("faces", {.reroute = world.rank() == 0});
+    chain.commit();
+  });
+  EXPECT_TRUE(
+      says(message, {"rank 0 commits the rerouted guarded chain 'faces', rank 1 the guarded chain 'faces'"}));
+}
+
 // A rank may drop its last handle while others keep theirs.
 TEST(Commit, RefusesAWindowThatTheTargetHasDestroyed) {
   const std::string message = refusal(2, [](World& world) {

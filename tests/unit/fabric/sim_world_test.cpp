@@ -27,7 +27,7 @@ struct Outcome {
 Outcome run_on(const std::string& machine, int ranks, const std::function<void(World&)>& body,
                base::Fibers* fibers = nullptr) {
   Outcome run{std::vector<double>(static_cast<std::size_t>(ranks))};
-  const std::shared_ptr<sim::Model> model = sim::make_model(machine, ranks, {}, fibers);
+  const std::shared_ptr<sim::Model> model = sim::make_model(machine, ranks, {}, {}, fibers);
   const auto connect = [&](int rank) {
     boot::Connections made;
     made.control = sim::make_control(model, rank);

@@ -22,6 +22,7 @@
 #include "cli/options/numbers.hpp"
 #include "cli/options/one_of.hpp"
 #include "cli/options/refuse.hpp"
+#include "cli/output/faults.hpp"
 #include "cli/subcommand.hpp"
 #include "measure/measure.hpp"
 #include "shared/mpi_session.hpp"
@@ -165,12 +166,15 @@ void run_host(World& world, const BenchOptions& options) {
 int run_modelled(BenchOptions options) {
   options.effort.placements = 1;
   options.effort.sample_us = 0;
-  const WorldOptions world_options{
-      .fabric = options.fabric, .machine = options.machine, .fidelity = options.fidelity, .fibers = true};
+  const WorldOptions world_options{.fabric = options.fabric,
+                                   .machine = options.machine,
+                                   .fidelity = options.fidelity,
+                                   .faults = options.faults,
+                                   .fibers = true};
   if (options.what == "commit")
     run_modelled_commit_bench(options, world_options);
   else
-    World::run_threads(
+    run_threads_and_tell(
         options.ranks, [&options](World& world) { run_host(world, options); }, world_options);
   return 0;
 }
@@ -203,6 +207,7 @@ void check(const BenchOptions& options) {
   check_bind(options.bind, options.fabric, false);
   if (options.against("mpi")) check_against_mpi(options);
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
+  check_for_model("--fault", "OPENTCA_FAULTS", options.faults, options.fabric);
   const bool on_gpus = boot::on_gpus(options.fabric);
   if (options.what == "commit") check_commit_bench(options);
   if (options.what == "overlap") return check_overlap_bench(options);
@@ -326,6 +331,7 @@ void add_bench(Subcommands& tca) {
                  "whole transfers, flow shared rates")
       ->envname("OPENTCA_FIDELITY")
       ->check(one_of({"tlp", "train", "flow", "rtl"}));
+  add_fault_option(app, options->faults);
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
   app.add_option("--peer", options->peers,

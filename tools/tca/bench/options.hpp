@@ -14,6 +14,7 @@ struct BenchOptions {
   std::string what;
   std::string fabric = "shm";
   std::string machine, fidelity;  // the machine modelled on sim, and how closely
+  std::string faults;             // what fails of it
   int ranks = 2;
   bool ranks_given = false;
   std::vector<std::size_t> sizes;  // the benchmark's own when empty
