@@ -339,7 +339,7 @@ void Network::send(const Word& word) {
 
 void Network::send(const Parcel& parcel, Consignee& consignee) {
   const Endpoint to{parcel.from.node, parcel.to_unit};
-  Packet packet = packet_from(parcel.from, to, Packet::inside);
+  Packet packet = packet_from(parcel.from, to, Packet::inside, std::nullopt);
   if (is_device(parcel.from)) packet.flags |= Packet::peer;
   packet.interconnect = static_cast<std::uint8_t>(parcel.interconnect);
   packet.steps = parcel.steps;
