@@ -78,7 +78,8 @@ Body ring_of(int steps, const ChainOptions& options = {}) {
 
 // Returns when everybody has been told.
 void idle(World& world) {
-  while (world.now() < std::chrono::milliseconds(2)) {
+  const auto end = world.now() + std::chrono::milliseconds(2);
+  while (world.now() < end) {
     world.compute(0, 0);
     world.progress();
   }
@@ -228,6 +229,31 @@ TEST(SimFaults, AHostThatStopsIsNamedByThoseWhoWaitForIt) {
     EXPECT_TRUE(says(ends[rank].error, {"host 2, which failed at 100.000 us and which node 2 noticed"}));
   }
   for (const End& end : ends) EXPECT_TRUE(says(end.error, {"host 2"}));
+}
+
+TEST(SimFaults, APostThatIsLostIsSaidAndAnotherGoesRound) {
+  const std::vector<End> ends = run_failing("ha-pacs-tca", "cable:0-1@1us", 2, [](World& world, End&) {
+    Region region(world, 2 * sizeof(int));
+    const RegionToken to = world.all_gather(region.token())[static_cast<std::size_t>(1 - world.rank())];
+    world.compute(0, 0);
+    const auto send = [&](int value) {
+      Post post(world);
+      post.put(to, sizeof(int), std::span(&value, 1), block(1));
+      post.start();
+      post.flush();
+    };
+    const Caught first = caught([&] { send(7); });
+    if (first.code != Errc::path_lost) throw Error(Errc::refused, first.message);
+    if (const auto right = says(first.message, {"what it posted to rank", "is lost: cable 0-1"}); !right)
+      throw Error(Errc::refused, right.message());
+    idle(world);
+    send(8);
+    idle(world);
+    int have = 0;
+    region.read(sizeof(int), std::as_writable_bytes(std::span(&have, 1)));
+    if (have != 8) throw Error(Errc::refused, fmt::format("it holds {}", have));
+  });
+  for (const End& end : ends) EXPECT_EQ(end.error, "");
 }
 
 TEST(SimFaults, RunsAreAllAlike) {
