@@ -47,7 +47,7 @@ class FaultsTest(CommandTest):
                 said = self.run_tca(*himeno, "--fault", fault)
                 self.assertEqual(said.returncode, code, said.stdout + said.stderr)
                 self.assertIn(reason, said.stderr)
-                self.assertIn(f"\nfault     {fault.split('@')[0].replace(':', ' ')} failed at 300.000 us; node ", said.stdout)
+                self.assertIn(f"fault     {fault.split('@')[0].replace(':', ' ')} failed at 300.000 us; node ", said.stdout)
 
     def test_refusals(self):
         for arguments, reason in (

@@ -238,7 +238,7 @@ TEST(SimFaults, APostThatIsLostIsSaidAndAnotherGoesRound) {
     world.compute(0, 0);
     const auto send = [&](int value) {
       Post post(world);
-      post.put(to, sizeof(int), std::span(&value, 1), block(1));
+      post.put(to, 1, std::span(&value, 1), block(1));
       post.start();
       post.flush();
     };
