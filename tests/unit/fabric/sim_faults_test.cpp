@@ -22,7 +22,7 @@ struct End {
 using Body = std::function<void(World&, End&)>;
 
 std::vector<End> run_failing(const std::string& machine, const std::string& faults, int ranks,
-                             const Body& body) {
+                             const Body& body, bool reroute = false) {
   std::vector<End> ends(static_cast<std::size_t>(ranks));
   const auto noted = [&](World& world) {
     End& end = ends[static_cast<std::size_t>(world.rank())];
@@ -36,7 +36,8 @@ std::vector<End> run_failing(const std::string& machine, const std::string& faul
     end.now = world.now().count();
     if (!end.error.empty()) throw Error(end.code, end.error);
   };
-  const WorldOptions options{.fabric = "sim", .machine = machine, .faults = faults, .fibers = true};
+  const WorldOptions options{
+      .fabric = "sim", .machine = machine, .faults = faults, .fibers = true, .reroute = reroute};
   caught([&] { World::run_threads(ranks, noted, options); });
   return ends;
 }
@@ -180,6 +181,22 @@ TEST(SimFaults, UnguardedAndCountedChainsAreReroutedToo) {
     }
   };
   for (const End& end : run_failing("ha-pacs-tca", "cable:0-1@100us", 2, doubled)) EXPECT_EQ(end.error, "");
+}
+
+TEST(SimFaults, CollectivesGoRoundWhereTheWorldSaysSo) {
+  const auto sums = [](World& world, End& end) {
+    AllReduce<int> sum(world, "sum");
+    for (int step = 1; step <= long_run; ++step) {
+      world.compute(1e6, 1e6);
+      const int have = sum.reduce(step + world.rank());
+      if (have != 16 * step + 120) throw Error(Errc::refused, fmt::format("step {}: {}", step, have));
+      end.steps = step;
+    }
+  };
+  for (const End& end : run_failing("quong", "cable:0-1@100us,hub:6@200us", 16, sums, true)) {
+    EXPECT_EQ(end.error, "");
+    EXPECT_EQ(end.steps, long_run);
+  }
 }
 
 TEST(SimFaults, AChainThatIsCommittedLaterGoesRound) {
