@@ -22,7 +22,9 @@ class BodyFailed : public std::runtime_error {
   tca_status status_;
 };
 
-bool is_errc(tca_status status) { return status >= TCA_INVALID_ARGUMENT && status <= TCA_DEVICE_FAILED; }
+bool is_errc(tca_status status) {
+  return (status >= TCA_INVALID_ARGUMENT && status <= TCA_DEVICE_FAILED) || status == TCA_PATH_LOST;
+}
 
 tca_status keep(tca_status status, std::string sentence, ErrorFields fields = {}) {
   LastError& last = last_error();

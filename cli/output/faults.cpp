@@ -16,9 +16,10 @@ double us(double seconds) { return seconds * 1e6; }
 }  // namespace
 
 void add_fault_option(CLI::App& app, std::string& faults) {
-  app.add_option("--fault", faults,
-                 "What fails on sim, and when: cable:0-1@20us (between the hubs of two nodes), hub:3@50us or "
-                 "host:2@1ms; several with commas or by several options")
+  app.add_option(
+         "--fault", faults,
+         "Parts that fail on sim, and when: cable:0-1@20us (between the hubs of two nodes), hub:3@50us or "
+         "host:2@1ms; several with commas or by several options")
       ->envname("OPENTCA_FAULTS")
       ->join(',');
 }

@@ -65,7 +65,7 @@ struct ChainOptions {
   /// Where a cable or a hub on the way to a partner fails, takes another way, if there is one, and sends again what of a
   /// step has not arrived, so that it arrives once and whole; the step takes longer and ends right. Without another way,
   /// or without this, the step ends in Error{path_lost} on both ends, which names what has failed. The same on every
-  /// rank. On sim; other fabrics do not learn of such things by themselves (docs/guide.md).
+  /// rank. WorldOptions::reroute does so for all chains. On sim; other fabrics do not learn of such things by themselves (docs/guide.md).
   bool reroute = false;
 };
 

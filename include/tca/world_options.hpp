@@ -52,6 +52,9 @@ struct WorldOptions {
   /// Every chain takes the times of its messages; see tca/timing.hpp. OPENTCA_TIMING (0 or 1) overrides it. The
   /// same on every rank.
   bool timing = false;
+  /// Every chain goes round what has failed; see ChainOptions::reroute. OPENTCA_REROUTE (0 or 1) overrides it. The same
+  /// on every rank.
+  bool reroute = false;
 };
 
 }  // namespace tca

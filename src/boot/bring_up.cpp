@@ -280,6 +280,7 @@ Environment read_environment() {
   environment.progress_thread = base::one_or_zero("OPENTCA_PROGRESS_THREAD");
   environment.check_steps = base::one_or_zero("OPENTCA_CHECK");
   environment.timing = base::one_or_zero("OPENTCA_TIMING");
+  environment.reroute = base::one_or_zero("OPENTCA_REROUTE");
   return environment;
 }
 

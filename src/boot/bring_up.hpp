@@ -48,6 +48,7 @@ struct Environment {
   std::optional<bool> progress_thread;                  // OPENTCA_PROGRESS_THREAD
   std::optional<bool> check_steps;                      // OPENTCA_CHECK
   std::optional<bool> timing;                           // OPENTCA_TIMING
+  std::optional<bool> reroute;                          // OPENTCA_REROUTE
 };
 // Throws Error{invalid_argument} for impossible values.
 Environment read_environment();

@@ -47,7 +47,15 @@ class FaultsTest(CommandTest):
                 said = self.run_tca(*himeno, "--fault", fault)
                 self.assertEqual(said.returncode, code, said.stdout + said.stderr)
                 self.assertIn(reason, said.stderr)
-                self.assertIn(f"\nfault     {fault.split('@')[0].replace(':', ' ')} failed at 300.000 us; node ", said.stdout)
+                self.assertIn(f"fault     {fault.split('@')[0].replace(':', ' ')} failed at 300.000 us; node ", said.stdout)
+
+    def test_an_application_goes_round_where_that_is_asked_for(self):
+        himeno = ("himeno", "--fabric", "sim", "--ranks", "4", "--size", "XS", "--iterations", "30")
+        for fault in ("cable:0-1@300us", "hub:2@300us"):
+            with self.subTest(fault=fault):
+                said = self.run_tca(*himeno, "--fault", fault, OPENTCA_REROUTE="1")
+                self.assertEqual((said.returncode, said.stderr), (0, ""), said.stdout)
+                self.assertIn(f"fault     {fault.split('@')[0].replace(':', ' ')} failed at 300.000 us; node ", said.stdout)
 
     def test_refusals(self):
         for arguments, reason in (

@@ -21,6 +21,7 @@ inline constexpr std::array variables{
     Variable{"OPENTCA_TIME_LIMIT", "30", "the number of seconds that a blocking call may take"},
     Variable{"OPENTCA_CHECK", "0", "1: a wait or test without a start is an error"},
     Variable{"OPENTCA_TIMING", "0", "1: chains take the times of their messages"},
+    Variable{"OPENTCA_REROUTE", "0", "1: chains go round what has failed, on sim"},
     Variable{"OPENTCA_FABRIC", "shm", "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, if the program names none"},
     Variable{"OPENTCA_SUBCLUSTER", "all of a host", "ranks in a sub-cluster, on shm+mpi and cuda+mpi"},
     Variable{"OPENTCA_PROGRESS_THREAD", "0", "1: a thread moves messages on while a rank computes, on mpi"},

@@ -31,7 +31,7 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
       guarded_(options.guarded),
       timed_(options.timed || world_->times_chains()),
       partners_only_(options.partners_only),
-      reroute_(options.reroute),
+      reroute_(options.reroute || world_->reroutes_chains()),
       draft_(std::make_unique<Draft>()) {}
 
 ChainState::~ChainState() {

@@ -26,6 +26,7 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   options.progress_thread = environment.progress_thread.value_or(options.progress_thread);
   options.check_steps = environment.check_steps.value_or(options.check_steps);
   options.timing = environment.timing.value_or(options.timing);
+  options.reroute = environment.reroute.value_or(options.reroute);
   options.fabric = boot::fabric_name(options.fabric, default_fabric);
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,

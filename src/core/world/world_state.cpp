@@ -28,7 +28,8 @@ WorldState::WorldState(boot::Connections connections, const WorldOptions& option
       costs_(route::agree_on_costs(control(), fabrics(), connections_.places,
                                    boot::mpi_of(route::fabric_set(fabrics())))),
       checks_steps_(options.check_steps),
-      times_chains_(options.timing) {
+      times_chains_(options.timing),
+      reroutes_chains_(options.reroute) {
   drive_while_waiting();
   if (connections_.places.sub_cluster.empty()) connections_.places = control::Places::together(size());
   if (options.trace) {
@@ -45,7 +46,8 @@ WorldState::WorldState(WorldState& root, boot::Connections connections, GroupRan
       ranks_(std::move(ranks)),
       costs_(root.costs_.of_group(rank(), connections_.places.sub_cluster)),
       checks_steps_(root.checks_steps_),
-      times_chains_(root.times_chains_) {
+      times_chains_(root.times_chains_),
+      reroutes_chains_(root.reroutes_chains_) {
   drive_while_waiting();
 }
 

@@ -84,6 +84,9 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // See WorldOptions::timing.
   bool times_chains() const { return times_chains_; }
 
+  // See WorldOptions::reroute.
+  bool reroutes_chains() const { return reroutes_chains_; }
+
   // Groups share those of their world, since signals of one may overtake puts of another.
   DeferredSteps& deferred_steps() { return root().deferred_steps_; }
   // Returns what this rank has for posts. Throws Error{invalid_argument} where the world carries none.
@@ -212,7 +215,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   route::Costs costs_;
   DeferredSteps deferred_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
-  bool checks_steps_, times_chains_;
+  bool checks_steps_, times_chains_, reroutes_chains_;
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
   std::uint32_t next_number_ = 0;                     // of the root, which all groups of it use

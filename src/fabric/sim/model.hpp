@@ -76,6 +76,9 @@ class Model {
   // Parts of the machine are going to fail: see Faults. Called before any rank has its turn.
   void expect_faults(std::string_view text, std::string_view asker);
   Faults* faults() const { return faults_.get(); }  // null where nothing fails
+  const std::shared_ptr<Faults>& shared_faults() const {
+    return faults_;
+  }  // for what agents keep beyond its end
 
   int ranks() const { return scheduler_.ranks(); }
   const net::Machine& machine() const { return hardware_.machine(); }

@@ -65,6 +65,7 @@ struct Progress {
   std::uint64_t started = 0, left = 0, landed = 0;  // messages
   std::vector<int> targets;                         // of those that have not landed
   std::optional<int> gone;                          // a target whose region was gone when a message came
+  std::optional<std::pair<std::size_t, int>> lost;  // the fault that has taken a message, and its target
 };
 
 struct Put {
@@ -85,12 +86,37 @@ struct ToRank {
 };
 
 // A message under way. It keeps what the model and the landing need.
-struct Flight {
-  Flight(des::Simulator& simulator, int from, int to)
-      : sent(simulator, {"a post of rank, to rank", from, to}),
-        arrived(simulator, {"a post of rank, at rank", from, to}) {
+struct Flight final : Concerned {
+  Flight(Model& of, PostRoute& way, int from, int to)
+      : model(of),
+        faults(of.shared_faults()),
+        route(way),
+        sent(of.simulator(), {"a post of rank, to rank", from, to}),
+        arrived(of.simulator(), {"a post of rank, at rank", from, to}) {
     message = {.from = from, .to = to, .sent = &sent, .arrived = &arrived, .tag = posts};
+    if (faults != nullptr) faults->watch(arrived, *this);
   }
+  ~Flight() override {
+    if (faults != nullptr) faults->forget(arrived);
+  }
+
+  // The posts behind it land without it.
+  void lose(std::size_t fault) override {
+    if (progress->lost) return;
+    progress->lost = {fault, message.to};
+    model.simulator().spawn(step_over(route, number), {"a lost post of rank", message.from},
+                            des::AgentKind::service);
+    model.scheduler().wake(message.from);
+  }
+  void review() override {}
+  static des::Task step_over(PostRoute& route, std::uint64_t number) {
+    co_await route.landed.reached(number);
+    route.landed.add();
+  }
+
+  Model& model;
+  std::shared_ptr<Faults> faults;
+  PostRoute& route;
   Message message;
   des::Counter sent, arrived;
   ToRank load;
@@ -200,6 +226,11 @@ class SimPost final : public fabric::PostProgram {
 
   void check() {
     if (progress_->gone) fabric::fail_gone(*std::exchange(progress_->gone, std::nullopt));
+    if (!progress_->lost || !model_.faults()->knows(rank_, progress_->lost->first)) return;
+    const auto [fault, to] = *progress_->lost;
+    base::fail(Errc::path_lost, {.rank = rank_, .missing = {to}},
+               "rank {}: what it posted to rank {} is lost: {}; make another post, which goes round it",
+               rank_, to, model_.faults()->describe(fault));
   }
 
   void check_regions() const {
@@ -253,7 +284,8 @@ class SimPost final : public fabric::PostProgram {
   std::shared_ptr<Flight> depart(int rank, const ToRank& load, std::vector<std::shared_ptr<Flight>> after) {
     const std::size_t number = protocol_to(rank, load);
     Protocol& protocol = *model_.hardware().protocols()[number];
-    auto flight = std::make_shared<Flight>(model_.simulator(), rank_, rank);
+    PostRoute& route = model_.post_route(rank_, rank);
+    auto flight = std::make_shared<Flight>(model_, route, rank_, rank);
     flight->load = load;
     flight->after = std::move(after);
     for (const Put& put : load.puts) {
@@ -262,7 +294,6 @@ class SimPost final : public fabric::PostProgram {
       base::gather(flight->bytes.data() + before, put.from, put.shape);
       flight->message.puts.push_back({.bytes = put.shape.run, .count = put.shape.runs()});
     }
-    PostRoute& route = model_.post_route(rank_, rank);
     flight->number = route.departed++;
     flight->progress = progress_;
     ++progress_->started;

@@ -22,7 +22,7 @@ struct End {
 using Body = std::function<void(World&, End&)>;
 
 std::vector<End> run_failing(const std::string& machine, const std::string& faults, int ranks,
-                             const Body& body) {
+                             const Body& body, bool reroute = false) {
   std::vector<End> ends(static_cast<std::size_t>(ranks));
   const auto noted = [&](World& world) {
     End& end = ends[static_cast<std::size_t>(world.rank())];
@@ -36,7 +36,8 @@ std::vector<End> run_failing(const std::string& machine, const std::string& faul
     end.now = world.now().count();
     if (!end.error.empty()) throw Error(end.code, end.error);
   };
-  const WorldOptions options{.fabric = "sim", .machine = machine, .faults = faults, .fibers = true};
+  const WorldOptions options{
+      .fabric = "sim", .machine = machine, .faults = faults, .fibers = true, .reroute = reroute};
   caught([&] { World::run_threads(ranks, noted, options); });
   return ends;
 }
@@ -78,7 +79,8 @@ Body ring_of(int steps, const ChainOptions& options = {}) {
 
 // Returns when everybody has been told.
 void idle(World& world) {
-  while (world.now() < std::chrono::milliseconds(2)) {
+  const auto end = world.now() + std::chrono::milliseconds(2);
+  while (world.now() < end) {
     world.compute(0, 0);
     world.progress();
   }
@@ -181,6 +183,22 @@ TEST(SimFaults, UnguardedAndCountedChainsAreReroutedToo) {
   for (const End& end : run_failing("ha-pacs-tca", "cable:0-1@100us", 2, doubled)) EXPECT_EQ(end.error, "");
 }
 
+TEST(SimFaults, CollectivesGoRoundWhereTheWorldSaysSo) {
+  const auto sums = [](World& world, End& end) {
+    AllReduce<int> sum(world, "sum");
+    for (int step = 1; step <= long_run; ++step) {
+      world.compute(1e6, 1e6);
+      const int have = sum.reduce(step + world.rank());
+      if (have != 16 * step + 120) throw Error(Errc::refused, fmt::format("step {}: {}", step, have));
+      end.steps = step;
+    }
+  };
+  for (const End& end : run_failing("quong", "cable:0-1@100us,hub:6@200us", 16, sums, true)) {
+    EXPECT_EQ(end.error, "");
+    EXPECT_EQ(end.steps, long_run);
+  }
+}
+
 TEST(SimFaults, AChainThatIsCommittedLaterGoesRound) {
   const std::vector<End> ends =
       run_failing("ha-pacs-tca", "cable:0-1@10us,hub:9@10us", 16, [](World& world, End& end) {
@@ -228,6 +246,31 @@ TEST(SimFaults, AHostThatStopsIsNamedByThoseWhoWaitForIt) {
     EXPECT_TRUE(says(ends[rank].error, {"host 2, which failed at 100.000 us and which node 2 noticed"}));
   }
   for (const End& end : ends) EXPECT_TRUE(says(end.error, {"host 2"}));
+}
+
+TEST(SimFaults, APostThatIsLostIsSaidAndAnotherGoesRound) {
+  const std::vector<End> ends = run_failing("ha-pacs-tca", "cable:0-1@1us", 2, [](World& world, End&) {
+    Region region(world, 2 * sizeof(int));
+    const RegionToken to = world.all_gather(region.token())[static_cast<std::size_t>(1 - world.rank())];
+    world.compute(0, 0);
+    const auto send = [&](int value) {
+      Post post(world);
+      post.put(to, 1, std::span(&value, 1), block(1));
+      post.start();
+      post.flush();
+    };
+    const Caught first = caught([&] { send(7); });
+    if (first.code != Errc::path_lost) throw Error(Errc::refused, first.message);
+    if (const auto right = says(first.message, {"what it posted to rank", "is lost: cable 0-1"}); !right)
+      throw Error(Errc::refused, right.message());
+    idle(world);
+    send(8);
+    idle(world);
+    int have = 0;
+    region.read(sizeof(int), std::as_writable_bytes(std::span(&have, 1)));
+    if (have != 8) throw Error(Errc::refused, fmt::format("it holds {}", have));
+  });
+  for (const End& end : ends) EXPECT_EQ(end.error, "");
 }
 
 TEST(SimFaults, RunsAreAllAlike) {

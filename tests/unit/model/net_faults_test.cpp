@@ -21,8 +21,8 @@ TEST(Faults, AreReadAsTheyAreWritten) {
   EXPECT_EQ(describe(faults[0]), "cable 3-7, which failed at 20.000 us");
   EXPECT_EQ(describe(faults[1]), "hub 3, which failed at 500.000 us");
   EXPECT_EQ(describe(faults[2]), "host 0, which failed at 1.500 us");
-  for (const char* wrong : {"cable:1@2us", "cable:1-1@2us", "hub:@2us", "hub:1@2", "hub:1@-2us", "hub:1@2us,",
-                            "wire:1@2us", "hub:1@1e30s", "hub:x@1us", "@", ":"}) {
+  for (const char* wrong : {"cable:1@2us", "cable:1-1@2us", "hub:@2us", "hub:1@2", "hub:1@-2us", "wire:1@2us",
+                            "hub:1@1e30s", "hub:x@1us", "@", ":"}) {
     EXPECT_TRUE(refuses(Errc::invalid_argument, {"--fault: '", "is no fault; write"}, [&] {
       read_faults(wrong, "--fault");
     })) << wrong;
