@@ -104,43 +104,62 @@ TEST(TriggerFind, HasTheErrorsThatItsHitsAllow) {
   }
 }
 
-// Threads that stand for the lanes of a warp.
+// Threads that stand for the lanes of a block of two warps, which have two lanes each.
 class Threads {
  public:
-  static constexpr std::uint32_t count = 2;
+  static constexpr std::uint32_t warps = 2, in_warp = 2, count = warps * in_warp, a_circle = in_warp;
+  struct Warp {
+    std::barrier<> barrier{in_warp};
+    std::array<float, in_warp> sums;
+  };
   struct Shared {
     std::barrier<> barrier{count};
-    std::array<float, count> sums;
     std::array<std::uint32_t, count> words;
+    std::array<Warp, warps> of_warps;
   };
+
+  // Those of a warp, which do not wait for the other one.
+  class Few {
+   public:
+    static constexpr std::uint32_t count = in_warp;
+    Few(std::uint32_t lane, Warp& warp) : lane_(lane), warp_(warp) {}
+    std::uint32_t lane() const { return lane_; }
+    float sum(float value) const {
+      const auto all = exchanged(warp_.barrier, warp_.sums, lane_, value);
+      return std::accumulate(all.begin(), all.end(), 0.0F);
+    }
+
+   private:
+    std::uint32_t lane_;
+    Warp& warp_;
+  };
+
   Threads(std::uint32_t lane, Shared& shared) : lane_(lane), shared_(shared) {}
 
   std::uint32_t lane() const { return lane_; }
+  Few few() const { return {lane_ % in_warp, shared_.of_warps[lane_ / in_warp]}; }
   void sync() const { shared_.barrier.arrive_and_wait(); }
-  float sum(float value) const {
-    const auto all = exchanged(shared_.sums, value);
-    return std::accumulate(all.begin(), all.end(), 0.0F);
+  float sum_of_circle(float value) const { return few().sum(value); }
+  std::uint32_t most(std::uint32_t value) const { return std::ranges::max(words(value)); }
+  std::uint32_t before(bool value, std::uint32_t& all) const {
+    const auto each = words(value ? 1 : 0);
+    all = std::accumulate(each.begin(), each.end(), 0U);
+    return std::accumulate(each.begin(), each.begin() + lane_, 0U);
   }
-  std::uint32_t most(std::uint32_t value) const { return std::ranges::max(exchanged(shared_.words, value)); }
-  std::uint32_t ballot(bool value) const {
-    std::uint32_t bits = 0, bit = 1;
-    for (const std::uint32_t one : exchanged(shared_.words, value ? 1U : 0U)) {
-      bits |= one * bit;
-      bit *= 2;
-    }
-    return bits;
-  }
-  std::uint32_t before(std::uint32_t who) const { return number_of_bits(who & ((1U << lane_) - 1)); }
   void increase(std::uint16_t* numbers, std::uint32_t at) const { std::atomic_ref(numbers[at]).fetch_add(1); }
 
  private:
-  template <class Value>
-  std::array<Value, count> exchanged(std::array<Value, count>& place, Value value) const {
-    place[lane_] = value;
-    sync();
-    const std::array<Value, count> all = place;
-    sync();
+  template <class Value, std::size_t size>
+  static std::array<Value, size> exchanged(std::barrier<>& barrier, std::array<Value, size>& place,
+                                           std::uint32_t lane, Value value) {
+    place[lane] = value;
+    barrier.arrive_and_wait();
+    const std::array<Value, size> all = place;
+    barrier.arrive_and_wait();
     return all;
+  }
+  std::array<std::uint32_t, count> words(std::uint32_t value) const {
+    return exchanged(shared_.barrier, shared_.words, lane_, value);
   }
 
   std::uint32_t lane_;
