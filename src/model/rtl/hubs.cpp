@@ -89,14 +89,14 @@ Hubs::Cable Hubs::cable(std::uint32_t node, std::uint32_t port) const {
 
 Target Hubs::target(Endpoint memory) const {
   if (memory.unit == host_) return Target::host;
-  std::uint32_t gpu = 0;
+  std::uint32_t gpus = 0;  // before it
   const std::vector<net::UnitKind>& units = network_.machine().node.units;
   for (std::uint32_t unit = 0; unit < memory.unit; ++unit)
-    gpu += units[unit].memory && units[unit].memory->device ? 1 : 0;
-  if (!network_.is_device(memory) || gpu > 1)
+    if (network_.is_device({memory.node, unit})) ++gpus;
+  if (!network_.is_device(memory) || gpus > 1)
     base::fail(Errc::invalid_argument, "fidelity rtl: hubs reach {} and the node's first two GPUs, not {}",
                units[host_].name, units[memory.unit].name);
-  return gpu == 0 ? Target::gpu0 : Target::gpu1;
+  return gpus == 0 ? Target::gpu0 : Target::gpu1;
 }
 
 void Hubs::wake(std::uint32_t node, Time at) {
