@@ -13,10 +13,9 @@ fi
 export PATH="$PWD/$tools:$PATH"
 widths="128 256"
 
-# In the order in which they need each other.
-sources=(rtl/tca_pkg.sv rtl/rr_arbiter.sv rtl/tlp_fifo.sv rtl/tlp_mux.sv rtl/tlp_sender.sv rtl/tca_router.sv
-  rtl/dma_fetch.sv rtl/dma_walk.sv rtl/dma_answer.sv rtl/dma_notice.sv rtl/dma_read.sv rtl/dma_write.sv
-  rtl/tca_regs.sv rtl/tca_hub.sv)
+# The package before those that use it.
+sources=(rtl/tca_pkg.sv)
+for file in rtl/*.sv; do [ "$file" = rtl/tca_pkg.sv ] || sources+=("$file"); done
 
 lint() {
   local width

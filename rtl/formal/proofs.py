@@ -75,4 +75,50 @@ ROUTER = Proof(
     ],
 )
 
-PROOFS = [ROUTER, BUFFER, ARBITER]
+WALK = Proof(
+    "dma_walk",
+    depth=2,
+    sources=["tca_pkg.sv", "dma_walk.sv", "formal/dma_walk_fv.sv"],
+    faults=[
+        fault("border ignored", "dma_walk.sv", "13'd4096 - {1'b0, piece_q.destination[11:0]}", "13'd4096"),
+        fault("lane ignored", "dma_walk.sv", "{4'd0, request_i} - {11'd0, lane}", "{4'd0, request_i}"),
+        fault("a row too few", "dma_walk.sv", "descriptor_q.count0 - 24'd1}", "descriptor_q.count0 - 24'd2}"),
+        fault("wrong base of a plane", "dma_walk.sv", "if (k <= 32'(loop)) place_d[k]", "if (k < 32'(loop)) place_d[k]"),
+        fault("last too early", "dma_walk.sv", "(left_q == '0 || descriptor_q.run", "(left_q[0] == '0 || descriptor_q.run"),
+        fault("bytes twice", "dma_walk.sv", "piece_q.source + {31'd0, bytes_q}", "piece_q.source"),
+        fault("pitch without sign", "dma_walk.sv", "{{8{pitch.source[31]}}, pitch.source}", "{8'd0, pitch.source}"),
+        fault("goes on refused", "dma_walk.sv", "state_q <= Refused;", "state_q <= Cut;"),
+        fault("another's memory read", "dma_walk.sv", "source.node != node_i ||", ""),
+    ],
+)
+
+READ = Proof(
+    "dma_read",
+    depth=2,
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "dma_answer.sv", "dma_notice.sv", "dma_read.sv", "formal/dma_read_fv.sv"],
+    faults=[
+        fault("a tag too many", "dma_read.sv", "< tags_i;", "<= tags_i;"),
+        fault("a flag too early", "dma_read.sv", ".after_i(head_d)", ".after_i(head_q)"),
+        fault("the tail passes a flag", "dma_read.sv", "&& !notice_due) begin", ") begin"),
+        fault("a lost tag leaks", "dma_read.sv", "if (lost) written_q", "if (1'b0) written_q"),
+        fault("written before", "dma_read.sv", "if (issue_fires && reads) written_q", "if (1'b0) written_q"),
+        fault("a failed answer leaks", "dma_answer.sv", "ends: failed1 || lacks1 == part1", "ends: lacks1 == part1"),
+        fault("silence never broken", "dma_answer.sv", "|| completion_valid_i || !answers_empty_i) silence_q", ") silence_q"),
+        fault("flags beyond their room", "dma_read.sv", "(!notes || notice_room)", "1'b1"),
+    ],
+)
+
+ANSWER = Proof(
+    "dma_answer",
+    depth=2,
+    sources=["tca_pkg.sv", "dma_answer.sv", "formal/dma_answer_fv.sv"],
+    faults=[
+        fault("parts of any length", "dma_answer.sv", "end1[5:0] == 6'd0 && carried1", "carried1"),
+        fault("empty parts", "dma_answer.sv", "6'd0 && carried1 != 13'd0", "6'd0"),
+        fault("more than was read", "dma_answer.sv", ": carried1 < {4'd0, lacks1} + 13'd4);", ": 1'b1);"),
+        fault("data of what failed", "dma_answer.sv", "drop_q <= !waited1 || failed1;", "drop_q <= !waited1;"),
+        fault("data of others", "dma_answer.sv", "valid2_q <= valid1_q && (first1_q ? waited1 : !drop_q);", "valid2_q <= valid1_q;"),
+    ],
+)
+
+PROOFS = [ROUTER, WALK, READ, ANSWER, BUFFER, ARBITER]
