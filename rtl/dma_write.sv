@@ -59,8 +59,6 @@ module dma_write
     .empty_o(buffer_empty)
   );
 
-  assign answers_empty_o = buffer_empty && !valid_q;
-
   // --- Lanes -----------------------------------------------------------------------------------
   // A beat moves up or down by up to three bytes, and takes what is missing from the beat before or behind.
 
@@ -95,6 +93,8 @@ module dma_write
   assign over = sent && !first_q && last_q && side_q.grows && !rest_q;
   assign moves = !valid_q || skips || (sent && !over);
   assign next_ready = moves;
+
+  assign answers_empty_o = buffer_empty && !valid_q;
 
   logic header_next_q;  // the next beat begins a packet
 

@@ -12,16 +12,22 @@ module rr_arbiter #(
 
   // Requesters behind the last one served; when none of them asks, the round begins anew.
   logic [N-1:0] behind_q;
-  logic [N-1:0] candidates;
+  logic [N-1:0] candidates, above;  // `above` the lowest candidate
 
   assign candidates = ((request_i & behind_q) != '0) ? request_i & behind_q : request_i;
-  assign grant_o = candidates & (~candidates + 1'b1);  // the lowest one
+
+  always_comb begin
+    above = '0;
+    for (int unsigned i = 1; i < N; i++) above[i] = above[i-1] || candidates[i-1];
+  end
+
+  assign grant_o = candidates & ~above;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       behind_q <= '0;
     end else if (take_i && request_i != '0) begin
-      behind_q <= ~(grant_o | (grant_o - 1'b1));
+      behind_q <= above;
     end
   end
 

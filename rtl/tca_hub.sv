@@ -64,129 +64,119 @@ module tca_hub
   logic [DescriptorBits-1:0] memory_data;
 
   // --- What the host sends ---------------------------------------------------------------------
-  // Answers go to who has asked; requests wait in a buffer.
-
-  logic host_inside_q, host_is_answer_q, host_is_fetch_q;
-  logic host_is_answer, host_is_fetch;
-  completion_t host_header;
-
-  assign host_header = completion_t'(host_data_i[HeaderBits-1:0]);
-  assign host_is_answer = host_inside_q ? host_is_answer_q : is_completion(host_header.dw0);
-  assign host_is_fetch = host_inside_q ? host_is_fetch_q : host_header.tag[7];
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      host_inside_q <= 1'b0;
-      host_is_answer_q <= 1'b0;
-      host_is_fetch_q <= 1'b0;
-    end else if (host_valid_i) begin
-      host_inside_q <= !host_last_i;
-      host_is_answer_q <= host_is_answer;
-      host_is_fetch_q <= host_is_fetch;
-    end
-  end
-
-  logic request_valid, request_last, request_ready, request_empty;
-  logic [Width-1:0] request_data;
-
-  tlp_fifo #(
-    .Width(Width),
-    .Depth(HostBeats)
-  ) u_requests (
-    .clk_i,
-    .rst_ni,
-    .valid_i(host_valid_i && !host_is_answer),
-    .data_i(host_data_i),
-    .last_i(host_last_i),
-    .credit_o(host_credit_o),
-    .valid_o(request_valid),
-    .data_o(request_data),
-    .last_o(request_last),
-    .ready_i(request_ready),
-    .empty_o(request_empty)
-  );
+  // Answers go to who has asked; requests wait in a buffer, with their way.
 
   // A request goes to the registers, which also refuse reads; a write for elsewhere to the router.
   typedef enum logic [1:0] {
+    ToDma,
     ToRegisters,
     ToRouter,
     ToNobody
   } way_e;
 
-  logic request_inside_q;
-  way_e request_way, request_way_q;
-  request_t request_header_in;
-  address_t request_target;
+  logic host_inside_q, host_is_fetch_q, host_is_fetch;
+  way_e host_way_q, host_way;
+  request_t host_request;
+  completion_t host_answer;
+  address_t host_target;
 
-  assign request_header_in = request_t'(request_data[HeaderBits-1:0]);
-  assign request_target = address_t'(AddressBits'(request_address(request_header_in)));
+  assign host_request = request_t'(host_data_i[HeaderBits-1:0]);
+  assign host_answer = completion_t'(host_data_i[HeaderBits-1:0]);
+  assign host_target = address_t'(AddressBits'(request_address(host_request)));
 
   always_comb begin
-    if (request_inside_q) begin
-      request_way = request_way_q;
-    end else if (is_read(request_header_in.dw0)) begin
-      request_way = ToRegisters;
-    end else if (!is_write(request_header_in.dw0) ||
-                 !in_window(request_address(request_header_in))) begin
-      request_way = ToNobody;
+    if (host_inside_q) begin
+      host_way = host_way_q;
+    end else if (is_completion(host_request.dw0)) begin
+      host_way = ToDma;
+    end else if (is_read(host_request.dw0)) begin
+      host_way = ToRegisters;
+    end else if (!is_write(host_request.dw0) || !in_window(request_address(host_request))) begin
+      host_way = ToNobody;
     end else begin
-      request_way = (request_target.node == node_i && request_target.target == TargetHub)
-          ? ToRegisters : ToRouter;
+      host_way = (host_target.node == node_i && host_target.target == TargetHub) ? ToRegisters
+                                                                                 : ToRouter;
     end
+    host_is_fetch = host_inside_q ? host_is_fetch_q : host_answer.tag[7];
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      request_inside_q <= 1'b0;
-      request_way_q <= ToNobody;
-    end else if (request_valid && request_ready) begin
-      request_inside_q <= !request_last;
-      request_way_q <= request_way;
+      host_inside_q <= 1'b0;
+      host_way_q <= ToNobody;
+      host_is_fetch_q <= 1'b0;
+    end else if (host_valid_i) begin
+      host_inside_q <= !host_last_i;
+      host_way_q <= host_way;
+      host_is_fetch_q <= host_is_fetch;
     end
   end
 
-  // --- What comes over the cables --------------------------------------------------------------
-
-  logic local_valid, local_last, local_ready, local_empty, local_left;
-  logic [Width-1:0] local_data;
-  logic arrival_valid, arrival_last;
-  logic [Width-1:0] arrival_data;
+  logic request_valid, request_last, request_ready, request_empty;
+  logic [$bits(way_e)-1:0] request_way_bits;
+  way_e request_way;
+  logic [Width-1:0] request_data;
 
   tlp_fifo #(
-    .Width(Width),
+    .Width(Width + $bits(way_e)),
+    .Depth(HostBeats)
+  ) u_requests (
+    .clk_i,
+    .rst_ni,
+    .valid_i(host_valid_i && host_way != ToDma),
+    .data_i({host_way, host_data_i}),
+    .last_i(host_last_i),
+    .credit_o(host_credit_o),
+    .valid_o(request_valid),
+    .data_o({request_way_bits, request_data}),
+    .last_o(request_last),
+    .ready_i(request_ready),
+    .empty_o(request_empty)
+  );
+
+  assign request_way = way_e'(request_way_bits);
+
+  // --- What comes over the cables --------------------------------------------------------------
+
+  logic arrival_valid, arrival_last, arrival_inside_q, arrival_to_hub_q, arrival_to_hub;
+  logic [Width-1:0] arrival_data;
+  request_t arrival;
+  address_t arrival_target;
+
+  assign arrival = request_t'(arrival_data[HeaderBits-1:0]);
+  assign arrival_target = address_t'(AddressBits'(request_address(arrival)));
+  assign arrival_to_hub = arrival_inside_q ? arrival_to_hub_q
+      : in_window(request_address(arrival)) && arrival_target.target == TargetHub;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      arrival_inside_q <= 1'b0;
+      arrival_to_hub_q <= 1'b0;
+    end else if (arrival_valid) begin
+      arrival_inside_q <= !arrival_last;
+      arrival_to_hub_q <= arrival_to_hub;
+    end
+  end
+
+  logic local_valid, local_last, local_to_hub, local_ready, local_empty, local_left;
+  logic [Width-1:0] local_data;
+
+  tlp_fifo #(
+    .Width(Width + 1),
     .Depth(LocalBeats)
   ) u_arrivals (
     .clk_i,
     .rst_ni,
     .valid_i(arrival_valid),
-    .data_i(arrival_data),
+    .data_i({arrival_to_hub, arrival_data}),
     .last_i(arrival_last),
     .credit_o(local_left),
     .valid_o(local_valid),
-    .data_o(local_data),
+    .data_o({local_to_hub, local_data}),
     .last_o(local_last),
     .ready_i(local_ready),
     .empty_o(local_empty)
   );
-
-  logic local_inside_q, local_to_hub_q, local_to_hub;
-  request_t local_header;
-  address_t local_target;
-
-  assign local_header = request_t'(local_data[HeaderBits-1:0]);
-  assign local_target = address_t'(AddressBits'(request_address(local_header)));
-  assign local_to_hub = local_inside_q ? local_to_hub_q
-      : in_window(request_address(local_header)) && local_target.target == TargetHub;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      local_inside_q <= 1'b0;
-      local_to_hub_q <= 1'b0;
-    end else if (local_valid && local_ready) begin
-      local_inside_q <= !local_last;
-      local_to_hub_q <= local_to_hub;
-    end
-  end
 
   // --- Registers -------------------------------------------------------------------------------
 
@@ -253,7 +243,7 @@ module tca_hub
     .stream_value_i,
     .dropped_i(dropped),
     .unexpected_i(unexpected_data || unexpected_fetch),
-    .outside_i(request_valid && request_ready && !request_inside_q && request_way == ToNobody)
+    .outside_i(request_valid && request_last && request_way == ToNobody)
   );
 
   // --- DMA -------------------------------------------------------------------------------------
@@ -290,7 +280,7 @@ module tca_hub
     .read_valid_o(fetch_read_valid),
     .read_header_o(fetch_read),
     .read_ready_i(fetch_read_ready),
-    .answer_valid_i(host_valid_i && host_is_answer && host_is_fetch),
+    .answer_valid_i(host_valid_i && host_way == ToDma && host_is_fetch),
     .answer_data_i(host_data_i),
     .answer_last_i(host_last_i),
     .unexpected_o(unexpected_fetch),
@@ -351,7 +341,7 @@ module tca_hub
     .read_valid_o(data_read_valid),
     .read_header_o(data_read),
     .read_ready_i(data_read_ready),
-    .completion_valid_i(host_valid_i && host_is_answer && !host_is_fetch),
+    .completion_valid_i(host_valid_i && host_way == ToDma && !host_is_fetch),
     .completion_data_i(host_data_i),
     .completion_last_i(host_last_i),
     .unexpected_o(unexpected_data),
@@ -529,6 +519,6 @@ module tca_hub
   end
 
   logic unused;
-  assign unused = &{1'b0, host_header, request_target, local_target};
+  assign unused = &{1'b0, host_answer, host_target, arrival_target};
 
 endmodule

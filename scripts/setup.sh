@@ -5,6 +5,7 @@
 #   setup.sh python  what the Python package is built from, in the virtual environment build/venv
 #   setup.sh docs    what `make docs` needs
 #   setup.sh lint    what scripts/lint.sh needs
+#   setup.sh rtl     what scripts/rtl.sh needs, in the virtual environment build/rtl/venv
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/packages.sh"
@@ -89,6 +90,20 @@ attempt_venv() {
   fi
 }
 
+# Makes build/rtl/venv, of just these versions.
+require_rtl_venv() {
+  local venv="$here/../build/rtl/venv" done="$here/../build/rtl/venv/installed"
+  if [ "$(cat "$done" 2> /dev/null)" = "$pypi_rtl_packages" ]; then return 0; fi
+  echo "setup: making build/rtl/venv with $pypi_rtl_packages"
+  # shellcheck disable=SC2086
+  if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet $pypi_rtl_packages; then
+    echo "$pypi_rtl_packages" > "$done"
+    return 0
+  fi
+  echo "setup: the tools of rtl/ could not be installed from PyPI into build/rtl/venv: is there a network?" >&2
+  exit 1
+}
+
 if [ -n "${OPENTCA_SKIP_SETUP:-}" ]; then exit 0; fi
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not Debian or Ubuntu; going on with what is here. Needed are a C++20 compiler, CMake 3.25, fmt,"
@@ -122,8 +137,12 @@ case ${1:-} in
   lint)
     require $lint_packages
     ;;
+  rtl)
+    require $rtl_packages
+    require_rtl_venv
+    ;;
   *)
-    echo "usage: setup.sh build|test|python|docs|lint" >&2
+    echo "usage: setup.sh build|test|python|docs|lint|rtl" >&2
     exit 2
     ;;
 esac

@@ -206,6 +206,13 @@ MODELS = [
     ("turns-any_turn", "BREAK_ANY_TURN", ASSERTION),
     ("turns-same_turn", "BREAK_SAME_TURN", ASSERTION),
     ("turns-raise_late", "BREAK_RAISE_LATE", ASSERTION),
+    ("hubs-ring", "", HOLDS),
+    ("hubs-ring_of_four", "HUBS=4", HOLDS),
+    ("hubs-three_slots", "SLOTS=3", HOLDS),
+    ("hubs-double_ring", "DOUBLE HUBS=2", HOLDS),
+    ("hubs-no_bubble", "BREAK_NO_BUBBLE", DEADLOCK),
+    ("hubs-credits_in_beats", "SLOTS=3 BREAK_BEATS", DEADLOCK),
+    ("hubs-rung_between", "DOUBLE HUBS=2 BREAK_RUNG_BETWEEN", DEADLOCK),
     ("freed-waits", "", HOLDS),
     ("freed-no_wait", "BREAK_NO_WAIT", ASSERTION),
     ("freed-wait_first", "BREAK_WAIT_FIRST", ASSERTION),
@@ -261,7 +268,7 @@ def build(name, defines, folder):
 
 def search(option, folder):
     """One search: what it found and the number of states. Only a complete search may say that the model holds."""
-    _, output = call(["./pan", "-n", "-m20000", "-w20", *option], folder)
+    _, output = call(["./pan", "-n", "-m40000", "-w20", *option], folder)
     found = re.search(r"^pan:1: (.*?)( \(at depth|$)", output, re.M)
     states = re.search(r"(\S+) states, stored", output)
     if states is None:

@@ -32,8 +32,10 @@ void Host::send(const Tlp& tlp) { requests_.push_back(tlp); }
 
 std::byte* Host::at(std::uint64_t address, std::size_t bytes) {
   const std::uint64_t target = address >> 33 & 3, offset = address & ((1ULL << 33) - 1);
-  if ((address & window) == 0 || (address >> 35 & 15) != node_ || target == 3 || offset + bytes > memory_bytes) {
-    throw std::runtime_error("a packet to node " + std::to_string(node_) + " for address " + std::to_string(address));
+  if ((address & window) == 0 || (address >> 35 & 15) != node_ || target == 3 ||
+      offset + bytes > memory_bytes) {
+    throw std::runtime_error("a packet to node " + std::to_string(node_) + " for address " +
+                             std::to_string(address));
   }
   return memory_[target].data() + offset;
 }
@@ -61,12 +63,14 @@ void Host::take(std::uint64_t now, const Beat& beat) {
 
 // Parts may end wherever a multiple of 64 is.
 void Host::answer(std::uint64_t now, const Tlp& read) {
-  if ((read.address & 4095) + std::uint64_t{4} * read.dwords > 4096) throw std::runtime_error("a read across 4 KB");
+  if ((read.address & 4095) + std::uint64_t{4} * read.dwords > 4096)
+    throw std::runtime_error("a read across 4 KB");
   std::uint64_t due = now + latency + (shuffled ? random_() % 64 : 0);
   std::uint32_t from = read.first;
   while (from < read.end) {
     std::uint32_t to = read.end;
-    for (std::uint32_t end = 64 - static_cast<std::uint32_t>(read.address & 63); shuffled && end < read.end; end += 64) {
+    for (std::uint32_t end = 64 - static_cast<std::uint32_t>(read.address & 63); shuffled && end < read.end;
+         end += 64) {
       if (end > from && random_() % 3 == 0) {
         to = end;
         break;

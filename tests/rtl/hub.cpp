@@ -25,20 +25,23 @@ class Verilated : public Hub {
 
   Ports cycle(const Ports& in) override {
     Ports out;
-    model_.cable_valid_i = model_.cable_last_i = model_.cable_credit_i = 0;
+    unsigned valid = 0, last = 0, credit = 0;
     for (std::size_t port = 0; port < cables; ++port) {
       const unsigned bit = 1U << port;
       if (in.cable[port]) {
-        model_.cable_valid_i |= bit;
-        if (in.cable[port]->last) model_.cable_last_i |= bit;
+        valid |= bit;
+        if (in.cable[port]->last) last |= bit;
         put(model_.cable_data_i, port, *in.cable[port]);
       }
-      if (in.cable_credit[port]) model_.cable_credit_i |= bit;
+      if (in.cable_credit[port]) credit |= bit;
       if ((model_.cable_valid_o & bit) != 0) {
         out.cable[port] = get(model_.cable_data_o, port, (model_.cable_last_o & bit) != 0);
       }
       out.cable_credit[port] = (model_.cable_credit_o & bit) != 0;
     }
+    model_.cable_valid_i = static_cast<unsigned char>(valid);
+    model_.cable_last_i = static_cast<unsigned char>(last);
+    model_.cable_credit_i = static_cast<unsigned char>(credit);
     model_.host_valid_i = in.host.has_value();
     if (in.host) {
       put(model_.host_data_i, 0, *in.host);

@@ -1,5 +1,6 @@
 #include "machine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -15,7 +16,8 @@ std::uint64_t route_table(std::size_t node, std::size_t nodes) {
   std::uint64_t table = ~0ULL;
   for (std::size_t to = 0; to < nodes; ++to) {
     const std::size_t forward = (to + nodes - node) % nodes;
-    const std::size_t local = 4, port = forward == 0 ? local : std::size_t{forward <= nodes / 2 ? east : west};
+    const std::size_t local = 4,
+                      port = forward == 0 ? local : std::size_t{forward <= nodes / 2 ? east : west};
     table = (table & ~(15ULL << (4 * to))) | port << (4 * to);
   }
   return table;
@@ -28,7 +30,8 @@ std::array<std::uint64_t, 8> Descriptor::words() const {
   words[0] = source | std::uint64_t{loops[0].count} << 40;
   words[1] = destination | std::uint64_t{loops[1].count} << 40;
   words[2] = flag.value_or(0) | std::uint64_t{loops[2].count} << 40;
-  words[3] = (next & address_mask) | (last ? 1ULL << 40 : 0) | (flag ? 1ULL << 41 : 0) | (interrupts ? 1ULL << 42 : 0);
+  words[3] = (next & address_mask) | (last ? 1ULL << 40 : 0) | (flag ? 1ULL << 41 : 0) |
+             (interrupts ? 1ULL << 42 : 0);
   words[4] = run;
   for (std::size_t k = 0; k < 3; ++k) {
     words[5 + k] = static_cast<std::uint32_t>(loops[k].source) |
@@ -40,7 +43,8 @@ std::array<std::uint64_t, 8> Descriptor::words() const {
 Machine::Machine(std::size_t width, std::size_t nodes, std::uint64_t seed, std::uint64_t cable_latency)
     : latency_(cable_latency) {
   for (std::size_t node = 0; node < nodes; ++node) {
-    nodes_.push_back({Hub::make(width, static_cast<std::uint32_t>(node)), Host(width, node, seed + node), {}});
+    nodes_.push_back(
+        {Hub::make(width, static_cast<std::uint32_t>(node)), Host(width, node, seed + node), {}});
     const std::size_t next = (node + 1) % nodes;
     if (nodes > 1) {
       cables_.push_back({node, east, next, west, {}, {}});
@@ -84,10 +88,20 @@ void Machine::cycle() {
     if (out[node].host_credit) own.host.credit();
   }
   for (Cable& cable : cables_) {
-    if (out[cable.from].cable[cable.out]) cable.beats.emplace_back(now_ + latency_, *out[cable.from].cable[cable.out]);
+    if (out[cable.from].cable[cable.out])
+      cable.beats.emplace_back(now_ + latency_, *out[cable.from].cable[cable.out]);
     if (out[cable.to].cable_credit[cable.in]) cable.credits.push_back(now_ + latency_);
   }
   ++now_;
+}
+
+bool Machine::idle() const {
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) {
+                       return node.hub->idle() && !node.host.busy() && node.host_credits.empty();
+                     }) &&
+         std::all_of(cables_.begin(), cables_.end(),
+                     [](const Cable& cable) { return cable.beats.empty() && cable.credits.empty(); });
 }
 
 void Machine::until(const std::string& what, const std::function<bool()>& condition, std::uint64_t cycles) {
@@ -115,7 +129,8 @@ std::uint32_t Machine::load(std::size_t node, std::uint64_t offset) {
   return value;
 }
 
-std::uint64_t Machine::place(std::size_t node, std::vector<Descriptor> descriptors, std::uint64_t slot, bool in_host) {
+std::uint64_t Machine::place(std::size_t node, std::vector<Descriptor> descriptors, std::uint64_t slot,
+                             bool in_host) {
   const std::uint64_t first = in_host ? address(node, Target::host, host_descriptors + 64 * slot)
                                       : address(node, Target::hub, reg::memory + 64 * slot);
   for (std::size_t k = 0; k < descriptors.size(); ++k) {
@@ -124,7 +139,8 @@ std::uint64_t Machine::place(std::size_t node, std::vector<Descriptor> descripto
     descriptors[k].next = at + 64;
     const std::array<std::uint64_t, 8> words = descriptors[k].words();
     if (in_host) {
-      std::memcpy(nodes_[node].host.memory(Target::host).data() + host_descriptors + 64 * (slot + k), words.data(), 64);
+      std::memcpy(nodes_[node].host.memory(Target::host).data() + host_descriptors + 64 * (slot + k),
+                  words.data(), 64);
     } else {
       nodes_[node].host.send(write(at, std::as_bytes(std::span(words))));
     }

@@ -10,11 +10,15 @@ namespace tca::test {
 
 // The hub's registers, from the offset 0 of its target.
 namespace reg {
-constexpr std::uint64_t errors = 0x08, config = 0x10, timeout = 0x14, msi_address = 0x18, msi_data = 0x20, route = 0x28;
+constexpr std::uint64_t errors = 0x08, config = 0x10, timeout = 0x14, msi_address = 0x18, msi_data = 0x20,
+                        route = 0x28;
 constexpr std::uint64_t chain = 0, doorbell = 8, status = 0x10, control = 0x14, done = 0x18, where = 0x20;
 constexpr std::uint64_t channel(std::uint64_t channel) { return 0x100 + 0x40 * channel; }
 constexpr std::uint64_t memory = 0x100000;
 }  // namespace reg
+
+// Where tests have their flags in the memory of each host.
+constexpr std::uint64_t flags = 0x20000;
 
 struct Loop {
   std::uint32_t count = 1;
@@ -45,6 +49,7 @@ class Machine {
   Node& operator[](std::size_t node) { return nodes_.at(node); }
   [[nodiscard]] std::uint64_t now() const { return now_; }
   void cycle();
+  [[nodiscard]] bool idle() const;  // nothing moves anywhere
   // Runs until `condition`; throws, with `what` was waited for, after so many cycles.
   void until(const std::string& what, const std::function<bool()>& condition, std::uint64_t cycles = 200000);
 
@@ -53,7 +58,8 @@ class Machine {
   void store64(std::size_t node, std::uint64_t offset, std::uint64_t value);
   std::uint32_t load(std::size_t node, std::uint64_t offset);
   // Writes descriptors, linked, into the hub's memory or the host's, from `slot` on; the address of the first.
-  std::uint64_t place(std::size_t node, std::vector<Descriptor> descriptors, std::uint64_t slot = 0, bool in_host = false);
+  std::uint64_t place(std::size_t node, std::vector<Descriptor> descriptors, std::uint64_t slot = 0,
+                      bool in_host = false);
   void ring(std::size_t node, std::size_t channel, std::uint64_t chain, std::uint64_t value);
   // Where the end of a channel's chain is told, and whether the word there says that `value` has ended well or with `cause`.
   static std::uint64_t done_offset(std::size_t channel) { return 0x3f000 + 64 * channel; }

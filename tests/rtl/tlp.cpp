@@ -93,7 +93,8 @@ std::vector<Beat> beats(const Tlp& tlp, std::size_t width) {
   std::vector<Beat> beats{header(tlp)};
   const std::size_t bytes = width / 8;
   for (std::size_t at = 0; tlp.data && at < tlp.payload.size(); at += bytes) {
-    std::memcpy(beats.emplace_back().data.data(), tlp.payload.data() + at, std::min(bytes, tlp.payload.size() - at));
+    std::memcpy(beats.emplace_back().data.data(), tlp.payload.data() + at,
+                std::min(bytes, tlp.payload.size() - at));
   }
   beats.back().last = true;
   return beats;
@@ -105,7 +106,8 @@ std::optional<Tlp> Assembler::take(const Beat& beat) {
   Tlp tlp = parse(beats_.front());
   tlp.payload.resize(tlp.data ? std::size_t{4} * tlp.dwords : 0);
   const std::size_t bytes = width_ / 8;
-  if (beats_.size() != 1 + (tlp.payload.size() + bytes - 1) / bytes) throw std::runtime_error("a packet of a wrong length");
+  if (beats_.size() != 1 + (tlp.payload.size() + bytes - 1) / bytes)
+    throw std::runtime_error("a packet of a wrong length");
   for (std::size_t k = 1; k < beats_.size(); ++k) {
     const std::size_t at = (k - 1) * bytes;
     std::memcpy(tlp.payload.data() + at, beats_[k].data.data(), std::min(bytes, tlp.payload.size() - at));

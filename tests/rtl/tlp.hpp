@@ -25,14 +25,14 @@ struct Tlp {
   Kind kind = Kind::write;
   bool data = true;
   bool poisoned = false;
-  std::uint64_t address = 0;         // of the first dword
+  std::uint64_t address = 0;  // of the first dword
   std::uint32_t dwords = 0;
   std::uint32_t first = 0, end = 0;  // bytes of the payload that are meant: [first, end)
   std::uint8_t tag = 0;
-  std::uint32_t status = 0;          // of a completion, as the next two
+  std::uint32_t status = 0;  // of a completion, as the next two
   std::uint32_t byte_count = 0;
   std::uint32_t lower_address = 0;
-  Bytes payload;                     // whole dwords
+  Bytes payload;  // whole dwords
 };
 
 // A request for the bytes [address, address + bytes).

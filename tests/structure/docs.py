@@ -18,7 +18,7 @@ import textwrap
 import urllib.parse
 
 source = pathlib.Path(sys.argv[1])
-rooms = [page for folder in ("src", "apps", "cli", "tools", "bench", "tests", "examples", "verify", "bindings", "frontend") for page in (source / folder).rglob("*.md")]
+rooms = [page for folder in ("src", "apps", "cli", "tools", "bench", "tests", "examples", "verify", "bindings", "frontend", "rtl") for page in (source / folder).rglob("*.md")]
 pages = sorted([*source.glob("*.md"), *(source / "docs").glob("*.md"), *rooms])
 errors = []
 

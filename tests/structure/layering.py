@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds the tree to its layering: includes point downward, apps see public headers only, vendor headers stay in
-their folders, nothing includes itself in a circle, and every source is listed in a CMakeLists.txt.
+their folders, nothing includes itself in a circle, and every source is listed in a CMakeLists.txt, every proof of
+rtl/formal in its proofs.py.
 
 Usage: layering.py ROOT; prints one line a violation, FILE:LINE: RULE, and exits 1 when there is any.
 """
@@ -170,6 +171,14 @@ def find_unlisted_sources(tree):
                 yield f"{file}:1: no CMakeLists.txt lists this source"
 
 
+def find_unlisted_hardware(tree):
+    for path in sorted((tree.root / "rtl").rglob("*.sv")):
+        file = path.relative_to(tree.root / "rtl")
+        listing = tree.root / "rtl" / ("formal/proofs.py" if file.parts[0] == "formal" else "CMakeLists.txt")
+        if not names(listing, file):
+            yield f"rtl/{file}:1: {listing.relative_to(tree.root)} does not list this source"
+
+
 def is_listed(root, path):
     """Whether the CMakeLists.txt of a folder above names the path, as seen from there."""
     return any(names(root / folder / "CMakeLists.txt", path.relative_to(folder)) for folder in path.parents)
@@ -183,7 +192,8 @@ def names(cmake_file, path):
 
 def check(root):
     tree = Tree(root)
-    return [*find_layer_violations(tree), *find_cycles(tree), *find_unlisted_sources(tree)], len(tree.files)
+    violations = [*find_layer_violations(tree), *find_cycles(tree), *find_unlisted_sources(tree)]
+    return [*violations, *find_unlisted_hardware(tree)], len(tree.files)
 
 
 def main():

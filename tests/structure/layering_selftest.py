@@ -109,6 +109,14 @@ class Layering(unittest.TestCase):
         }
         self.assert_only(files, "tests/unit/b_test.cpp:1", "lists this source")
 
+    def test_hardware_that_nobody_lists(self):
+        files = {"rtl/CMakeLists.txt": "set(sources tca_hub.sv)", "rtl/tca_hub.sv": "", "rtl/tlp_mux.sv": ""}
+        self.assert_only(files, "rtl/tlp_mux.sv:1", "rtl/CMakeLists.txt does not list")
+
+    def test_a_proof_that_nobody_lists(self):
+        files = {"rtl/formal/proofs.py": "", "rtl/formal/tlp_mux_fv.sv": ""}
+        self.assert_only(files, "rtl/formal/tlp_mux_fv.sv:1", "proofs.py does not list")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,124 @@
+"""What is proved, how deep, and the faults that a proof must refuse."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Change:
+    """A text of a file that becomes another one. A fault is a change with a name."""
+
+    file: str
+    old: str
+    new: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    name: str
+    depth: int
+    sources: list[str]
+    faults: list[Change]
+    changes: list[Change] = field(default_factory=list)
+
+
+def fault(name, file, old, new):
+    return Change(file, old, new, name)
+
+
+# Packets of three beats at most, so that buffers of some packets are small.
+SHORT_PACKETS = Change("tca_pkg.sv", "MaxPayloadBytes = 256", "MaxPayloadBytes = 32")
+
+ARBITER = Proof(
+    "rr_arbiter",
+    depth=6,
+    sources=["rr_arbiter.sv", "formal/rr_arbiter_fv.sv"],
+    faults=[
+        fault("no turns", "rr_arbiter.sv", "behind_q <= above;", "behind_q <= behind_q;"),
+        fault("two served", "rr_arbiter.sv", "grant_o = candidates & ~above", "grant_o = candidates"),
+        fault("never anew", "rr_arbiter.sv", ": request_i;", ": '0;"),
+        fault("same again", "rr_arbiter.sv", "behind_q <= above;", "behind_q <= above | grant_o;"),
+    ],
+)
+
+BUFFER = Proof(
+    "tlp_fifo",
+    depth=8,
+    sources=["tlp_fifo.sv", "formal/tlp_fifo_fv.sv"],
+    faults=[
+        fault("a place too few", "tlp_fifo.sv", "IndexBits'(Depth - 1)", "IndexBits'(Depth - 2)"),
+        fault("a beat overwritten", "tlp_fifo.sv", "count_q != '0 && !(memory_valid_q && spare_valid_q)", "count_q != '0"),
+        fault("a beat twice", "tlp_fifo.sv", "output_valid_q <= memory_valid_q || spare_valid_q || !advance", "output_valid_q <= memory_valid_q || output_valid_q"),
+        fault("out of turn", "tlp_fifo.sv", "output_q <= spare_valid_q ? spare_q : memory_q", "output_q <= memory_q"),
+        fault("read too early", "tlp_fifo.sv", "assign read = count_q != '0", "assign read = (valid_i || count_q != '0)"),
+        fault("empty too early", "tlp_fifo.sv", "empty_o = count_q == '0 && !memory_valid_q", "empty_o = count_q == '0"),
+        fault("a credit too many", "tlp_fifo.sv", "credit_o = output_valid_q && ready_i", "credit_o = ready_i"),
+    ],
+)
+
+ROUTER = Proof(
+    "tca_router",
+    depth=2,
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_router_fv.sv"],
+    changes=[SHORT_PACKETS],
+    faults=[
+        fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),
+        fault("no credits", "tca_router.sv", "starts = !busy_q && room &&", "starts = !busy_q &&"),
+        fault("a credit too many", "tca_router.sv", "credits_q <= CreditBits'(Slots)", "credits_q <= CreditBits'(Slots + 1)"),
+        fault("credits by beats", "tca_router.sv", "credit_o[i] <= last_leaves[i]", "credit_o[i] <= leaves[i]"),
+        fault("packets interleaved", "tca_router.sv", "busy_q <= (busy_q || starts)", "busy_q <= starts"),
+        fault("never free", "tca_router.sv", "&& (last_leaves & to_here) == '0", ""),
+        fault("no patience's end", "tca_router.sv", "request = (patience_over &&", "request = (1'b0 &&"),
+        fault("own node sent away", "tca_router.sv", "(!in_window(address) || target == node)", "!in_window(address)"),
+        fault("reads travel", "tca_router.sv", "is_write(header.dw0) && port", "port"),
+        fault("way forgotten", "tca_router.sv", "packet_way_q <= way[i];", "packet_way_q <= head_way[i];"),
+    ],
+)
+
+WALK = Proof(
+    "dma_walk",
+    depth=2,
+    sources=["tca_pkg.sv", "dma_walk.sv", "formal/dma_walk_fv.sv"],
+    faults=[
+        fault("border ignored", "dma_walk.sv", "13'd4096 - {1'b0, piece_q.destination[11:0]}", "13'd4096"),
+        fault("lane ignored", "dma_walk.sv", "{4'd0, request_i} - {11'd0, lane}", "{4'd0, request_i}"),
+        fault("a row too few", "dma_walk.sv", "descriptor_q.count0 - 24'd1}", "descriptor_q.count0 - 24'd2}"),
+        fault("wrong base of a plane", "dma_walk.sv", "if (k <= 32'(loop)) place_d[k]", "if (k < 32'(loop)) place_d[k]"),
+        fault("last too early", "dma_walk.sv", "(left_q == '0 || descriptor_q.run", "(left_q[0] == '0 || descriptor_q.run"),
+        fault("bytes twice", "dma_walk.sv", "piece_q.source + {31'd0, bytes_q}", "piece_q.source"),
+        fault("pitch without sign", "dma_walk.sv", "{{8{pitch.source[31]}}, pitch.source}", "{8'd0, pitch.source}"),
+        fault("goes on refused", "dma_walk.sv", "state_q <= Refused;", "state_q <= Cut;"),
+        fault("another's memory read", "dma_walk.sv", "source.node != node_i ||", ""),
+    ],
+)
+
+READ = Proof(
+    "dma_read",
+    depth=2,
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "dma_answer.sv", "dma_notice.sv", "dma_read.sv", "formal/dma_read_fv.sv"],
+    faults=[
+        fault("a tag too many", "dma_read.sv", "< tags_i;", "<= tags_i;"),
+        fault("a flag too early", "dma_read.sv", ".after_i(head_d)", ".after_i(head_q)"),
+        fault("the tail passes a flag", "dma_read.sv", "&& !notice_due) begin", ") begin"),
+        fault("a lost tag leaks", "dma_read.sv", "if (lost) written_q", "if (1'b0) written_q"),
+        fault("written before", "dma_read.sv", "if (issue_fires && reads) written_q", "if (1'b0) written_q"),
+        fault("a failed answer leaks", "dma_answer.sv", "ends: failed1 || lacks1 == part1", "ends: lacks1 == part1"),
+        fault("silence never broken", "dma_answer.sv", "|| completion_valid_i || !answers_empty_i) silence_q", ") silence_q"),
+        fault("flags beyond their room", "dma_read.sv", "(!notes || notice_room)", "1'b1"),
+    ],
+)
+
+ANSWER = Proof(
+    "dma_answer",
+    depth=2,
+    sources=["tca_pkg.sv", "dma_answer.sv", "formal/dma_answer_fv.sv"],
+    faults=[
+        fault("parts of any length", "dma_answer.sv", "end1[5:0] == 6'd0 && carried1", "carried1"),
+        fault("empty parts", "dma_answer.sv", "6'd0 && carried1 != 13'd0", "6'd0"),
+        fault("more than was read", "dma_answer.sv", ": carried1 < {4'd0, lacks1} + 13'd4);", ": 1'b1);"),
+        fault("data of what failed", "dma_answer.sv", "drop_q <= !waited1 || failed1;", "drop_q <= !waited1;"),
+        fault("data of others", "dma_answer.sv", "valid2_q <= valid1_q && (first1_q ? waited1 : !drop_q);", "valid2_q <= valid1_q;"),
+    ],
+)
+
+PROOFS = [ROUTER, WALK, READ, ANSWER, BUFFER, ARBITER]
