@@ -167,11 +167,12 @@ std::uint64_t RtlHub::place(Run& run) {
   const std::uint64_t bytes = run.table.size() * entry_bytes;
   const auto hub = [&](std::uint64_t offset) { return address_of(hubs_.number(run.node), Target::hub, offset); };
   if (bytes > share) {
-    own.outside = run.table;
+    own.outside.resize(run.table.size());
     auto* const memory = reinterpret_cast<std::byte*>(own.outside.data());
     const std::uint64_t address =
         address_of(hubs_.number(run.node), Target::host, open(run, hubs_.host(run.node), memory, bytes, nullptr));
-    own.outside = linked(std::move(own.outside), address);
+    std::ranges::transform(linked(run.table, address), own.outside.begin(),
+                           [](const Entry& entry) { return Channel::Line{entry}; });
     return address;
   }
   if (own.used + bytes > share) {
