@@ -36,7 +36,9 @@ class Core {
   virtual bool waiting() const = 0;
 };
 
-// Makes a hub that has just been reset. Throws Error{invalid_argument} where OpenTCA was built without Verilator.
+// Throws Error{invalid_argument} where OpenTCA was built without Verilator.
+void check_core();
+// Makes a hub that has just been reset.
 std::unique_ptr<Core> make_core(std::uint32_t bits, std::uint32_t node);
 
 }  // namespace tca::rtl

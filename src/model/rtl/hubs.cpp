@@ -13,6 +13,7 @@ using net::Endpoint;
 namespace {
 
 const net::RtlKind& rtl_of(const net::Network& network, std::uint32_t interconnect) {
+  check_core();
   const net::Description& machine = network.machine();
   const net::UnitKind& nic = machine.node.units[network.nic(0, interconnect).unit];
   if (!nic.rtl)
