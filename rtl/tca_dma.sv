@@ -1,5 +1,5 @@
-// The DMA controller: fetches descriptors, walks them, reads what they name from the host and its GPUs, and writes
-// it, with flags behind it, to wherever the router then brings it.
+// The DMA controller: fetches descriptors, walks them, reads what they name from the host and its
+// GPUs, and writes it, with flags behind it, to wherever the router then brings it.
 module tca_dma
   import tca_pkg::*;
 #(

@@ -1,5 +1,5 @@
-// The hub of one node: four cables, a router between them, four DMA channels, registers, a memory for
-// descriptors, and a port for descriptors of user logic.
+// The hub of one node: four cables, a router between them, four DMA channels, registers, a memory
+// for descriptors, and a port for descriptors of user logic.
 module tca_hub
   import tca_pkg::*;
 #(
