@@ -1,5 +1,5 @@
-// Turns answers of the host into writes by another header, part by part and in whatever order they come, and
-// checks each against what its read still lacks.
+// Turns answers of the host into writes by another header, part by part and in whatever order they
+// come, and checks each against what its read still lacks.
 //
 //   stage 1   the read of the answer's tag is looked up
 //   stage 2   the answer is checked, and what its read lacks grows less

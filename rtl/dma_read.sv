@@ -1,10 +1,11 @@
-// Turns the pieces of all channels into reads, by turns, and their answers into writes (dma_answer), behind which
-// flags go (dma_notice).
+// Turns the pieces of all channels into reads, by turns, and their answers into writes
+// (dma_answer), behind which flags go (dma_notice).
 //
-// Tags are a ring. `head` is the next to be given; `tail` is the oldest whose answer has not left the hub, in
-// whatever order answers come. A flag is queued with the head of its moment and may go when the tail has come
-// there, which says that all data before it has left; the tail waits there until it has gone. A tag also stands
-// for room in the buffer of answers, so that these are always taken.
+// Tags are a ring. `head` is the next to be given; `tail` is the oldest whose answer has not left
+// the hub, in whatever order answers come. A flag is queued with the head of its moment and may go
+// when the tail has come there, which says that all data before it has left; the tail waits there
+// until it has gone. A tag also stands for room in the buffer of answers, so that these are always
+// taken.
 module dma_read
   import tca_pkg::*;
 #(
@@ -149,7 +150,8 @@ module dma_read
   assign reads = issue_q.bytes != 9'd0 && !stop_o[issue_q.notice.channel];
   assign notes = (issue_q.notice.notify && !stop_o[issue_q.notice.channel]) || issue_q.notice.ends;
   assign tag_free = 6'(place_t'(head_q - tail_q)) < tags_i;
-  assign read_free = !read_valid_o || read_ready_i;
+  // A read in two cycles is enough, since its write takes two beats at least.
+  assign read_free = !read_valid_o;
   assign issue_fires = issue_valid_q && (!reads || (tag_free && read_free)) &&
       (!notes || notice_room);
   assign head_d = head_q + place_t'(issue_fires && reads);
@@ -297,7 +299,7 @@ module dma_read
     end
   end
 
-  assign active_o = issue_fires || read_valid_o && read_ready_i || notice_due || answers_active ||
+  assign active_o = issue_fires || (read_valid_o && read_ready_i) || notice_due || answers_active ||
       written_i || (take && request != '0);
 
   logic unused;

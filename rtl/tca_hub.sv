@@ -1,5 +1,5 @@
-// The hub of one node: four cables, a router between them, four DMA channels, registers, a memory for
-// descriptors, and a port for descriptors of user logic.
+// The hub of one node: four cables, a router between them, four DMA channels, registers, a memory
+// for descriptors, and a port for descriptors of user logic.
 module tca_hub
   import tca_pkg::*;
 #(
@@ -54,7 +54,7 @@ module tca_hub
   logic [31:0] timeout, msi_data;
   logic [63:0] msi_address;
   logic [Nodes-1:0][3:0] route;
-  logic [Channels-1:0] start, clear, bell, finished, stop, fetch_idle, fetch_failed;
+  logic [Channels-1:0] start, clear, bell, finished;
   logic [Channels-1:0][AddressBits-1:0] chain, done, where;
   logic [Channels-1:0][63:0] value;
   logic [Channels-1:0][3:0] cause;
@@ -64,129 +64,119 @@ module tca_hub
   logic [DescriptorBits-1:0] memory_data;
 
   // --- What the host sends ---------------------------------------------------------------------
-  // Answers go to who has asked; requests wait in a buffer.
-
-  logic host_inside_q, host_is_answer_q, host_is_fetch_q;
-  logic host_is_answer, host_is_fetch;
-  completion_t host_header;
-
-  assign host_header = completion_t'(host_data_i[HeaderBits-1:0]);
-  assign host_is_answer = host_inside_q ? host_is_answer_q : is_completion(host_header.dw0);
-  assign host_is_fetch = host_inside_q ? host_is_fetch_q : host_header.tag[7];
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      host_inside_q <= 1'b0;
-      host_is_answer_q <= 1'b0;
-      host_is_fetch_q <= 1'b0;
-    end else if (host_valid_i) begin
-      host_inside_q <= !host_last_i;
-      host_is_answer_q <= host_is_answer;
-      host_is_fetch_q <= host_is_fetch;
-    end
-  end
-
-  logic request_valid, request_last, request_ready, request_empty;
-  logic [Width-1:0] request_data;
-
-  tlp_fifo #(
-    .Width(Width),
-    .Depth(HostBeats)
-  ) u_requests (
-    .clk_i,
-    .rst_ni,
-    .valid_i(host_valid_i && !host_is_answer),
-    .data_i(host_data_i),
-    .last_i(host_last_i),
-    .credit_o(host_credit_o),
-    .valid_o(request_valid),
-    .data_o(request_data),
-    .last_o(request_last),
-    .ready_i(request_ready),
-    .empty_o(request_empty)
-  );
+  // Answers go to who has asked; requests wait in a buffer, with their way.
 
   // A request goes to the registers, which also refuse reads; a write for elsewhere to the router.
   typedef enum logic [1:0] {
+    ToDma,
     ToRegisters,
     ToRouter,
     ToNobody
   } way_e;
 
-  logic request_inside_q;
-  way_e request_way, request_way_q;
-  request_t request_header_in;
-  address_t request_target;
+  logic host_inside_q, host_is_fetch_q, host_is_fetch;
+  way_e host_way_q, host_way;
+  request_t host_request;
+  completion_t host_answer;
+  address_t host_target;
 
-  assign request_header_in = request_t'(request_data[HeaderBits-1:0]);
-  assign request_target = address_t'(AddressBits'(request_address(request_header_in)));
+  assign host_request = request_t'(host_data_i[HeaderBits-1:0]);
+  assign host_answer = completion_t'(host_data_i[HeaderBits-1:0]);
+  assign host_target = address_t'(AddressBits'(request_address(host_request)));
 
   always_comb begin
-    if (request_inside_q) begin
-      request_way = request_way_q;
-    end else if (is_read(request_header_in.dw0)) begin
-      request_way = ToRegisters;
-    end else if (!is_write(request_header_in.dw0) ||
-                 !in_window(request_address(request_header_in))) begin
-      request_way = ToNobody;
+    if (host_inside_q) begin
+      host_way = host_way_q;
+    end else if (is_completion(host_request.dw0)) begin
+      host_way = ToDma;
+    end else if (is_read(host_request.dw0)) begin
+      host_way = ToRegisters;
+    end else if (!is_write(host_request.dw0) || !in_window(request_address(host_request))) begin
+      host_way = ToNobody;
     end else begin
-      request_way = (request_target.node == node_i && request_target.target == TargetHub)
-          ? ToRegisters : ToRouter;
+      host_way = (host_target.node == node_i && host_target.target == TargetHub) ? ToRegisters
+                                                                                 : ToRouter;
     end
+    host_is_fetch = host_inside_q ? host_is_fetch_q : host_answer.tag[7];
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      request_inside_q <= 1'b0;
-      request_way_q <= ToNobody;
-    end else if (request_valid && request_ready) begin
-      request_inside_q <= !request_last;
-      request_way_q <= request_way;
+      host_inside_q <= 1'b0;
+      host_way_q <= ToNobody;
+      host_is_fetch_q <= 1'b0;
+    end else if (host_valid_i) begin
+      host_inside_q <= !host_last_i;
+      host_way_q <= host_way;
+      host_is_fetch_q <= host_is_fetch;
     end
   end
 
-  // --- What comes over the cables --------------------------------------------------------------
-
-  logic local_valid, local_last, local_ready, local_empty, local_left;
-  logic [Width-1:0] local_data;
-  logic arrival_valid, arrival_last;
-  logic [Width-1:0] arrival_data;
+  logic request_valid, request_last, request_ready, request_empty;
+  logic [$bits(way_e)-1:0] request_way_bits;
+  way_e request_way;
+  logic [Width-1:0] request_data;
 
   tlp_fifo #(
-    .Width(Width),
+    .Width(Width + $bits(way_e)),
+    .Depth(HostBeats)
+  ) u_requests (
+    .clk_i,
+    .rst_ni,
+    .valid_i(host_valid_i && host_way != ToDma),
+    .data_i({host_way, host_data_i}),
+    .last_i(host_last_i),
+    .credit_o(host_credit_o),
+    .valid_o(request_valid),
+    .data_o({request_way_bits, request_data}),
+    .last_o(request_last),
+    .ready_i(request_ready),
+    .empty_o(request_empty)
+  );
+
+  assign request_way = way_e'(request_way_bits);
+
+  // --- What comes over the cables --------------------------------------------------------------
+
+  logic arrival_valid, arrival_last, arrival_inside_q, arrival_to_hub_q, arrival_to_hub;
+  logic [Width-1:0] arrival_data;
+  request_t arrival;
+  address_t arrival_target;
+
+  assign arrival = request_t'(arrival_data[HeaderBits-1:0]);
+  assign arrival_target = address_t'(AddressBits'(request_address(arrival)));
+  assign arrival_to_hub = arrival_inside_q ? arrival_to_hub_q
+      : in_window(request_address(arrival)) && arrival_target.target == TargetHub;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      arrival_inside_q <= 1'b0;
+      arrival_to_hub_q <= 1'b0;
+    end else if (arrival_valid) begin
+      arrival_inside_q <= !arrival_last;
+      arrival_to_hub_q <= arrival_to_hub;
+    end
+  end
+
+  logic local_valid, local_last, local_to_hub, local_ready, local_empty, local_left;
+  logic [Width-1:0] local_data;
+
+  tlp_fifo #(
+    .Width(Width + 1),
     .Depth(LocalBeats)
   ) u_arrivals (
     .clk_i,
     .rst_ni,
     .valid_i(arrival_valid),
-    .data_i(arrival_data),
+    .data_i({arrival_to_hub, arrival_data}),
     .last_i(arrival_last),
     .credit_o(local_left),
     .valid_o(local_valid),
-    .data_o(local_data),
+    .data_o({local_to_hub, local_data}),
     .last_o(local_last),
     .ready_i(local_ready),
     .empty_o(local_empty)
   );
-
-  logic local_inside_q, local_to_hub_q, local_to_hub;
-  request_t local_header;
-  address_t local_target;
-
-  assign local_header = request_t'(local_data[HeaderBits-1:0]);
-  assign local_target = address_t'(AddressBits'(request_address(local_header)));
-  assign local_to_hub = local_inside_q ? local_to_hub_q
-      : in_window(request_address(local_header)) && local_target.target == TargetHub;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      local_inside_q <= 1'b0;
-      local_to_hub_q <= 1'b0;
-    end else if (local_valid && local_ready) begin
-      local_inside_q <= !local_last;
-      local_to_hub_q <= local_to_hub;
-    end
-  end
 
   // --- Registers -------------------------------------------------------------------------------
 
@@ -195,7 +185,7 @@ module tca_hub
   logic [1:0] to_regs_ready;
   logic answer_valid, answer_last, answer_ready;
   logic [Width-1:0] answer_data;
-  logic dropped, unexpected_data, unexpected_fetch;
+  logic dropped, unexpected;
 
   tlp_mux #(
     .Width(Width),
@@ -252,31 +242,39 @@ module tca_hub
     .stream_start_i(stream_start),
     .stream_value_i,
     .dropped_i(dropped),
-    .unexpected_i(unexpected_data || unexpected_fetch),
-    .outside_i(request_valid && request_ready && !request_inside_q && request_way == ToNobody)
+    .unexpected_i(unexpected),
+    .outside_i(request_valid && request_last && request_way == ToNobody)
   );
 
   // --- DMA -------------------------------------------------------------------------------------
 
-  logic fetch_waiting, fetch_read_valid, fetch_read_ready, data_read_valid, data_read_ready;
+  logic fetch_read_valid, fetch_read_ready, data_read_valid, data_read_ready;
   request_t fetch_read, data_read;
-  logic [Channels-1:0] descriptor_valid, descriptor_ready, piece_valid, piece_ready;
-  descriptor_t [Channels-1:0] descriptor;
-  piece_t [Channels-1:0] piece;
+  logic write_valid, write_last, write_ready, dma_active;
+  logic [Width-1:0] write_data;
 
-  dma_fetch #(
+  tca_dma #(
     .Width(Width),
+    .Tags(Tags),
     .MemoryBytes(MemoryBytes)
-  ) u_fetch (
+  ) u_dma (
     .clk_i,
     .rst_ni,
     .node_i,
+    .request_i(request),
+    .tags_i(tags),
     .timeout_i(timeout),
-    .start_i(start & ~{Channels{stream_start}}),
+    .msi_address_i(msi_address),
+    .msi_data_i(msi_data),
+    .route_i(route),
+    .start_i(start),
+    .clear_i(clear),
+    .bell_i(bell),
     .chain_i(chain),
-    .stop_i(stop),
-    .idle_o(fetch_idle),
-    .failed_o(fetch_failed),
+    .value_i(value),
+    .done_i(done),
+    .finished_o(finished),
+    .cause_o(cause),
     .where_o(where),
     .stream_i(stream),
     .stream_free_i(stream_free),
@@ -287,116 +285,23 @@ module tca_hub
     .memory_read_o(memory_read),
     .memory_row_o(memory_row),
     .memory_data_i(descriptor_t'(memory_data)),
-    .read_valid_o(fetch_read_valid),
-    .read_header_o(fetch_read),
-    .read_ready_i(fetch_read_ready),
-    .answer_valid_i(host_valid_i && host_is_answer && host_is_fetch),
+    .fetch_read_valid_o(fetch_read_valid),
+    .fetch_read_o(fetch_read),
+    .fetch_read_ready_i(fetch_read_ready),
+    .data_read_valid_o(data_read_valid),
+    .data_read_o(data_read),
+    .data_read_ready_i(data_read_ready),
+    .answer_valid_i(host_valid_i && host_way == ToDma),
+    .answer_is_fetch_i(host_is_fetch),
     .answer_data_i(host_data_i),
     .answer_last_i(host_last_i),
-    .unexpected_o(unexpected_fetch),
-    .waiting_o(fetch_waiting),
-    .valid_o(descriptor_valid),
-    .descriptor_o(descriptor),
-    .ready_i(descriptor_ready)
-  );
-
-  for (genvar c = 0; c < Channels; c++) begin : gen_channel
-    dma_walk u_walk (
-      .clk_i,
-      .rst_ni,
-      .node_i,
-      .route_i(route),
-      .request_i(request),
-      .flush_i(stop[c]),
-      .valid_i(descriptor_valid[c]),
-      .descriptor_i(descriptor[c]),
-      .ready_o(descriptor_ready[c]),
-      .valid_o(piece_valid[c]),
-      .piece_o(piece[c]),
-      .ready_i(piece_ready[c])
-    );
-  end
-
-  logic put_valid, put_last, put_empty, written;
-  logic [Width-1:0] put_data;
-  answer_t put;
-  logic [MaxTagBits-1:0] written_tag;
-  logic post_valid, post_short, post_ready, read_active, data_waiting;
-  logic [63:0] post_address, post_data;
-
-  dma_read #(
-    .Width(Width),
-    .Tags(Tags)
-  ) u_read (
-    .clk_i,
-    .rst_ni,
-    .node_i,
-    .tags_i(tags),
-    .timeout_i(timeout),
-    .start_i(start),
-    .clear_i(clear),
-    .bell_i(bell),
-    .value_i(value),
-    .done_i(done),
-    .msi_address_i(msi_address),
-    .msi_data_i(msi_data),
-    .stop_o(stop),
-    .cause_o(cause),
-    .finished_o(finished),
-    .piece_valid_i(piece_valid),
-    .piece_i(piece),
-    .piece_ready_o(piece_ready),
-    .fetch_idle_i(fetch_idle),
-    .fetch_failed_i(fetch_failed),
-    .read_valid_o(data_read_valid),
-    .read_header_o(data_read),
-    .read_ready_i(data_read_ready),
-    .completion_valid_i(host_valid_i && host_is_answer && !host_is_fetch),
-    .completion_data_i(host_data_i),
-    .completion_last_i(host_last_i),
-    .unexpected_o(unexpected_data),
-    .answer_valid_o(put_valid),
-    .answer_data_o(put_data),
-    .answer_last_o(put_last),
-    .answer_o(put),
-    .answers_empty_i(put_empty),
-    .written_i(written),
-    .written_tag_i(written_tag),
-    .post_valid_o(post_valid),
-    .post_address_o(post_address),
-    .post_data_o(post_data),
-    .post_short_o(post_short),
-    .post_ready_i(post_ready),
-    .active_o(read_active),
-    .waiting_o(data_waiting)
-  );
-
-  logic write_valid, write_last, write_ready;
-  logic [Width-1:0] write_data;
-
-  dma_write #(
-    .Width(Width),
-    .Tags(Tags)
-  ) u_write (
-    .clk_i,
-    .rst_ni,
-    .node_i,
-    .answer_valid_i(put_valid),
-    .answer_data_i(put_data),
-    .answer_last_i(put_last),
-    .answer_i(put),
-    .answers_empty_o(put_empty),
-    .written_o(written),
-    .written_tag_o(written_tag),
-    .post_valid_i(post_valid),
-    .post_address_i(post_address),
-    .post_data_i(post_data),
-    .post_short_i(post_short),
-    .post_ready_o(post_ready),
+    .unexpected_o(unexpected),
     .valid_o(write_valid),
     .data_o(write_data),
     .last_o(write_last),
-    .ready_i(write_ready)
+    .ready_i(write_ready),
+    .active_o(dma_active),
+    .waiting_o
   );
 
   // --- Into the router: the DMA's writes and the host's --------------------------------------
@@ -516,11 +421,9 @@ module tca_hub
   logic [3:0] quiet_q;
 
   assign moves = host_valid_i || host_credit_i || host_valid_o || cable_valid_i != '0 ||
-      cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || !put_empty ||
-      read_active || fetch_read_valid || descriptor_valid != '0 || start != '0 || memory_read ||
-      stream_valid_i && stream_ready_o || answer_valid || regs_valid;
+      cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || dma_active ||
+      start != '0 || answer_valid || regs_valid;
   assign idle_o = quiet_q == Rest && !moves;
-  assign waiting_o = data_waiting || fetch_waiting;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) quiet_q <= '0;
@@ -529,6 +432,6 @@ module tca_hub
   end
 
   logic unused;
-  assign unused = &{1'b0, host_header, request_target, local_target};
+  assign unused = &{1'b0, host_answer, host_target, arrival_target};
 
 endmodule

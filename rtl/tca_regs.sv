@@ -1,6 +1,6 @@
-// The hub's registers and its memory, as hosts see them. Writes come from the own host and over the cables, are
-// taken dword by dword, and reach whatever stands at their address; reads come from the own host alone, of one
-// to four dwords.
+// The hub's registers and its memory, as hosts see them. Writes come from the own host and over the
+// cables, are taken dword by dword, and reach whatever stands at their address; reads come from the
+// own host alone, of one to four dwords.
 module tca_regs
   import tca_pkg::*;
 #(
@@ -60,8 +60,9 @@ module tca_regs
   localparam logic [31:0] Identity = 32'h4841_4354;  // "TCAH"
   localparam int unsigned DwordsABeat = Width / 32;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Header,
+    Decode,   // a read
     Payload,  // wait for a beat of it
     Write,
     Fetch,    // address a dword to be read
@@ -84,12 +85,21 @@ module tca_regs
   logic [1:0] slot_q;
   logic [2:0] status_q;
 
+  // Writes that come here are for this hub; reads may be for anything.
   address_t target;
-  logic mine;
+  logic [2:0] status;
   assign header = request_t'(data_i[HeaderBits-1:0]);
-  assign target = address_t'(AddressBits'(request_address(header)));
-  assign mine = in_window(request_address(header)) && target.node == node_i &&
-      target.target == TargetHub;
+  assign target = address_t'(AddressBits'(request_address(header_q)));
+
+  always_comb begin
+    status = StatusSuccess;
+    if (!in_window(request_address(header_q)) || target.node != node_i ||
+        target.target != TargetHub) begin
+      status = StatusUnsupported;
+    end else if (header_q.dw0.dwords - 10'd1 > 10'd3) begin
+      status = StatusAbort;
+    end
+  end
 
   logic writes, in_memory, in_registers, read_granted;
   logic [3:0] enables;
@@ -121,18 +131,17 @@ module tca_regs
       unique case (state_q)
         Header: if (valid_i) begin
           header_q <= header;
-          offset_q <= target.offset;
+          offset_q <= 33'(request_address(header));
           left_q <= header.dw0.dwords;
           first_q <= 1'b1;
           slot_q <= 2'd0;
           answer_q <= '0;
-          status_q <= !mine ? StatusUnsupported
-              : (header.dw0.dwords - 10'd1 > 10'd3) ? StatusAbort : StatusSuccess;
-          if (is_write(header.dw0)) begin
-            state_q <= header.dw0.poisoned ? Discard : Payload;
-          end else begin
-            state_q <= (mine && header.dw0.dwords - 10'd1 <= 10'd3) ? Fetch : Answer;
-          end
+          if (!is_write(header.dw0)) state_q <= Decode;
+          else state_q <= header.dw0.poisoned ? Discard : Payload;
+        end
+        Decode: begin
+          status_q <= status;
+          state_q <= (status == StatusSuccess) ? Fetch : Answer;
         end
         Payload: if (valid_i) begin
           state_q <= Write;
@@ -274,7 +283,7 @@ module tca_regs
       route_o <= '1;
     end else begin
       errors_q <= (errors_q & ~((set && offset_q[7:2] == 6'h02) ? word[4:0] : 5'd0)) |
-          {outside_i, unexpected_i, bad_access, state_q == Header && valid_i && mine &&
+          {outside_i, unexpected_i, bad_access, state_q == Header && valid_i &&
            is_write(header.dw0) && header.dw0.poisoned, dropped_i};
       busy_q <= (busy_q & ~finished_i) | start_o;
       if (set) begin
