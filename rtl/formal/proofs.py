@@ -75,6 +75,18 @@ ROUTER = Proof(
     ],
 )
 
+RING = Proof(
+    "tca_ring",
+    depth=2,
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_ring_fv.sv"],
+    changes=[SHORT_PACKETS],
+    faults=[
+        fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),
+        fault("a rung as part of the ring", "tca_router.sv", "PortEast: return Ports'(1) << PortWest;", "PortEast: return (Ports'(1) << PortWest) | (Ports'(1) << PortSouth);"),
+        fault("no credit back", "tca_router.sv", "credit_o[i] <= last_leaves[i]", "credit_o[i] <= 1'b0"),
+    ],
+)
+
 WALK = Proof(
     "dma_walk",
     depth=2,
@@ -121,4 +133,4 @@ ANSWER = Proof(
     ],
 )
 
-PROOFS = [ROUTER, WALK, READ, ANSWER, BUFFER, ARBITER]
+PROOFS = [ROUTER, WALK, RING, READ, ANSWER, BUFFER, ARBITER]
