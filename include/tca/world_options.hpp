@@ -31,9 +31,9 @@ struct WorldOptions {
   /// The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   /// OPENTCA_MACHINE, otherwise "ha-pacs-tca".
   std::string machine = {};
-  /// How closely it is modelled, on sim: "tlp" (every packet), "train" (the packets of a transfer together
-  /// until others contend with them: simulated faster, with times within a few percent) or "flow" (bandwidth
-  /// alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
+  /// How closely it is modelled, on sim: "rtl" (PEACH's hubs in RTL), "tlp" (every packet), "train" (the packets of a
+  /// transfer together until others contend with them: simulated faster, with times within a few percent) or "flow"
+  /// (bandwidth alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
   /// Has the ranks of World::run_threads take turns on the caller's thread, on sim, each with a stack of 1 MiB. There may
   /// then be more of them than the system gives threads, and a modelled step takes less of the host's time. What is
