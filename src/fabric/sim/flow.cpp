@@ -86,8 +86,8 @@ void Flow::make_message(const Elements& lengths) {
   message.bytes_of_puts.clear();
   of_step.of_lengths.run = lengths.size() * sizeof(std::uint64_t);
   message.puts = {rows_of(of_step.of_lengths)};
-  address({std::as_writable_bytes(std::span(of_step.come)).data(), std::as_bytes(std::span(of_step.lengths)).data(),
-           nullptr, 0},
+  address({std::as_writable_bytes(std::span(of_step.come)).data(),
+           std::as_bytes(std::span(of_step.lengths)).data(), nullptr, 0},
           of_step.of_lengths, message);
   const std::vector<std::uint64_t> parts = bytes_of_copies(lengths);
   for (std::size_t i = 0; i < copies_.size(); ++i) {

@@ -10,8 +10,9 @@
 namespace tca::rtl {
 
 constexpr std::uint32_t most_words = 8;  // 32-bit words in a beat of 256 bits
-constexpr std::uint32_t cable_credits = 56;  // packets, the longest ones, in the buffer of a cable's input, or more
-constexpr std::uint32_t host_credits = 64;   // beats in the buffer for what the host sends, and in the host's
+constexpr std::uint32_t cable_credits =
+    56;  // packets, the longest ones, in the buffer of a cable's input, or more
+constexpr std::uint32_t host_credits = 64;  // beats in the buffer for what the host sends, and in the host's
 constexpr std::uint32_t most_tags = 32;
 
 struct Beat {

@@ -6,7 +6,8 @@ namespace tca::rtl {
 
 void check_core() {
   base::fail(Errc::invalid_argument,
-             "fidelity rtl: no Verilator when OpenTCA was built: install verilator 5.006 or later and build again, or "
+             "fidelity rtl: no Verilator when OpenTCA was built: install verilator 5.006 or later and build "
+             "again, or "
              "choose tlp");
 }
 

@@ -1,5 +1,7 @@
 // Tests hubs in RTL on a modelled machine: the bytes that they move, the times that they take, and what is said when
 // something goes wrong.
+#include "model/rtl/rtl_hub.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +14,6 @@
 
 #include "model/machine/machine.hpp"
 #include "model/rtl/make_hub.hpp"
-#include "model/rtl/rtl_hub.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::test {
@@ -37,13 +38,15 @@ struct Rig {
         sent(simulator, {"a put's own flag"}) {}
 
   DmaChain chain_of(std::uint32_t from, std::uint32_t to, const Rows& rows, const Bytes& bytes) {
-    DmaChain chain{{{network.endpoint(from, "host"), network.endpoint(to, "host"), rows, &arrived, &sent, bytes}}};
+    DmaChain chain{
+        {{network.endpoint(from, "host"), network.endpoint(to, "host"), rows, &arrived, &sent, bytes}}};
     chain.about = {.rank = static_cast<int>(from), .chain = "faces", .step = 3};
     return chain;
   }
 
   // Puts the bytes of a shape.
-  void put(std::uint32_t from, std::uint32_t to, Buffer& target, const Buffer& source, const base::Shape& shape) {
+  void put(std::uint32_t from, std::uint32_t to, Buffer& target, const Buffer& source,
+           const base::Shape& shape) {
     const DmaChain chain =
         chain_of(from, to, {shape.run, shape.runs()}, {target.data(), source.data(), &shape, nullptr});
     const std::uint64_t before = arrived.value();
@@ -65,7 +68,8 @@ struct Rig {
       EXPECT_EQ(error.chain(), "faces");
       EXPECT_EQ(error.step(), 3u);
       EXPECT_NE(std::string_view(error.what()).find(why), std::string_view::npos) << error.what();
-      EXPECT_NE(std::string_view(error.what()).find("chain 'faces', step 3 of rank 0"), std::string_view::npos)
+      EXPECT_NE(std::string_view(error.what()).find("chain 'faces', step 3 of rank 0"),
+                std::string_view::npos)
           << error.what();
     }
   }
@@ -97,8 +101,8 @@ TEST(RtlHub, PutsRowsToAnyNodeAndBackwards) {
   const Buffer source = counted(4096);
   for (const std::uint32_t to : {0u, 2u, 7u, 15u}) {
     Buffer target(8192), expected(8192);
-    const DmaChain chain = rig.chain_of(
-        0, to, {shape.run, shape.runs()}, {target.data() + 1000, source.data() + 3, &shape, nullptr});
+    const DmaChain chain = rig.chain_of(0, to, {shape.run, shape.runs()},
+                                        {target.data() + 1000, source.data() + 3, &shape, nullptr});
     base::copy(expected.data() + 1000, source.data() + 3, shape);
     rig.hub.start(0, 1, chain);
     rig.simulator.run();
@@ -115,7 +119,8 @@ TEST(RtlHub, LongChainsAreFetchedFromTheHost) {
   DmaChain chain;
   for (std::size_t i = 0; i < 300; ++i)
     chain.descriptors.push_back(
-        rig.chain_of(0, 1, {64, 1}, {target.data() + 64 * i, source.data() + 64 * i, &shape, nullptr}).descriptors[0]);
+        rig.chain_of(0, 1, {64, 1}, {target.data() + 64 * i, source.data() + 64 * i, &shape, nullptr})
+            .descriptors[0]);
   rig.hub.start(0, 0, chain);
   rig.simulator.run();
   EXPECT_EQ(rig.arrived.value(), 300u);
@@ -154,7 +159,8 @@ TEST(RtlHub, ADoorbellWhileAChainRunsIsAnError) {
     rig.simulator.run();
     ADD_FAILURE() << "nothing was said";
   } catch (const Error& error) {
-    EXPECT_NE(std::string_view(error.what()).find("its doorbell was rung while it was busy"), std::string_view::npos)
+    EXPECT_NE(std::string_view(error.what()).find("its doorbell was rung while it was busy"),
+              std::string_view::npos)
         << error.what();
   }
 }
@@ -191,8 +197,9 @@ TEST(RtlHub, AMachineWithoutOneIsRefused) {
     World::run_threads(2, [](World&) {}, {.fabric = "sim", .machine = "quong", .fidelity = "rtl"});
     ADD_FAILURE() << "nothing was said";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "fidelity rtl: machine 'quong' has no hub in RTL: its file has no [units.NAME.rtl]; choose tlp");
+    EXPECT_STREQ(
+        error.what(),
+        "fidelity rtl: machine 'quong' has no hub in RTL: its file has no [units.NAME.rtl]; choose tlp");
   }
 }
 
@@ -221,8 +228,8 @@ TEST(RtlHub, AgreesWithThePacketModel) {
   for (const char* const unit : {"host", "gpu0"}) {
     for (const Rows& rows : {Rows{8}, Rows{1024}, Rows{4096}, Rows{65536}, Rows{64, 64}, Rows{8, 256}}) {
       const double rtl = us(Fidelity::rtl, unit, rows, 1), tlp = us(Fidelity::tlp, unit, rows, 1);
-      EXPECT_NEAR(rtl / tlp, 1, rows.count == 1 ? 0.03 : 0.04) << unit << ": " << rows.count << " x " << rows.bytes << " B: " << rtl << " and "
-                                      << tlp << " us";
+      EXPECT_NEAR(rtl / tlp, 1, rows.count == 1 ? 0.03 : 0.04)
+          << unit << ": " << rows.count << " x " << rows.bytes << " B: " << rtl << " and " << tlp << " us";
     }
   }
 }
