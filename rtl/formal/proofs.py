@@ -133,4 +133,19 @@ ANSWER = Proof(
     ],
 )
 
-PROOFS = [ROUTER, WALK, RING, READ, ANSWER, BUFFER, ARBITER]
+WRITE = Proof(
+    "dma_write",
+    depth=2,
+    sources=["tca_pkg.sv", "formal/model/tlp_fifo.sv", "dma_write.sv", "formal/dma_write_fv.sv"],
+    changes=[SHORT_PACKETS],
+    faults=[
+        fault("a flag within a packet", "dma_write.sv", "posts = !inside_q && post_valid_i", "posts = post_valid_i"),
+        fault("told at the first beat", "dma_write.sv", "(sent && ends && side_q.ends)", "(sent && side_q.ends)"),
+        fault("told of every part", "dma_write.sv", "(sent && ends && side_q.ends)", "(sent && ends)"),
+        fault("a beat too few", "dma_write.sv", "rest_q || !side_q.grows", "1'b1"),
+        fault("a beat too many", "dma_write.sv", ": side_q.shrinks && next_last)", ": 1'b0)"),
+        fault("failed answers leave", "dma_write.sv", "(first_q && side_q.failed) || shrunk_q", "shrunk_q"),
+    ],
+)
+
+PROOFS = [ROUTER, WALK, RING, READ, WRITE, ANSWER, BUFFER, ARBITER]
