@@ -1,5 +1,5 @@
-// Turns answers of the host into writes by another header, part by part and in whatever order they come, and
-// checks each against what its read still lacks.
+// Turns answers of the host into writes by another header, part by part and in whatever order they
+// come, and checks each against what its read still lacks.
 //
 //   stage 1   the read of the answer's tag is looked up
 //   stage 2   the answer is checked, and what its read lacks grows less
@@ -101,9 +101,10 @@ module dma_answer
     lacks1 = lacks_q[tag1];
     offset1 = known1_q.bytes - lacks1;
     lower1 = known1_q.source + offset1[6:0];
-    carried1 = {1'b0, header1.dw0.dwords, 2'b00} - {11'd0, lower1[1:0]};
+    // What the answer says of itself is used before it has been checked, since that is there sooner.
+    carried1 = {1'b0, header1.dw0.dwords, 2'b00} - {11'd0, header1.lower_address[1:0]};
     part1 = (carried1 < {4'd0, lacks1}) ? carried1[8:0] : lacks1;
-    end1 = lower1 + carried1[6:0];
+    end1 = header1.lower_address + carried1[6:0];
     waited1 = lacks1 != 9'd0 && header1.tag[7:TagBits] == '0;
     // A part that is not the last ends at a multiple of 64; the last holds no dword too many.
     well_formed1 = has_data(header1.dw0) && header1.byte_count == {3'd0, lacks1} &&
@@ -158,7 +159,7 @@ module dma_answer
             failed: failed1,
             ends: failed1 || lacks1 == part1,
             tag: MaxTagBits'(tag1),
-            source_lane: lower1[1:0],
+            source_lane: header1.lower_address[1:0],
             destination_lane: known1_q.destination[1:0] + offset1[1:0],
             grows: 1'b0,
             shrinks: 1'b0

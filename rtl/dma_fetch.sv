@@ -1,5 +1,6 @@
-// Fetches the descriptors of all channels, from the hub's memory in a cycle, from the host's by a read, or from
-// user logic. Each channel has one descriptor in hand while its walker has the one before.
+// Fetches the descriptors of all channels, from the hub's memory in a cycle, from the host's by a
+// read, or from user logic. Each channel has one descriptor in hand while its walker has the one
+// before.
 module dma_fetch
   import tca_pkg::*;
 #(

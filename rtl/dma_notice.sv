@@ -1,5 +1,5 @@
-// Tells what has been done, in the order in which it was asked for: flags, the words at the end of chains, and
-// interrupts. Each waits until the ring of tags has come to where its data ended.
+// Tells what has been done, in the order in which it was asked for: flags, the words at the end of
+// chains, and interrupts. Each waits until the ring of tags has come to where its data ended.
 module dma_notice
   import tca_pkg::*;
 #(

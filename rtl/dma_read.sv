@@ -1,10 +1,11 @@
-// Turns the pieces of all channels into reads, by turns, and their answers into writes (dma_answer), behind which
-// flags go (dma_notice).
+// Turns the pieces of all channels into reads, by turns, and their answers into writes
+// (dma_answer), behind which flags go (dma_notice).
 //
-// Tags are a ring. `head` is the next to be given; `tail` is the oldest whose answer has not left the hub, in
-// whatever order answers come. A flag is queued with the head of its moment and may go when the tail has come
-// there, which says that all data before it has left; the tail waits there until it has gone. A tag also stands
-// for room in the buffer of answers, so that these are always taken.
+// Tags are a ring. `head` is the next to be given; `tail` is the oldest whose answer has not left
+// the hub, in whatever order answers come. A flag is queued with the head of its moment and may go
+// when the tail has come there, which says that all data before it has left; the tail waits there
+// until it has gone. A tag also stands for room in the buffer of answers, so that these are always
+// taken.
 module dma_read
   import tca_pkg::*;
 #(

@@ -1,6 +1,7 @@
-// Walks one descriptor: cuts a run of bytes inside three loops into pieces, of which each fits a request and a
-// packet and crosses no border of 4 KB on either side. A piece takes two cycles: its length is cut in the
-// first and it is offered in the second, while the next addresses are added up.
+// Walks one descriptor: cuts a run of bytes inside three loops into pieces, of which each fits a
+// request and a packet and crosses no border of 4 KB on either side. A piece takes two cycles: its
+// length is cut in the first and it is offered in the second, while the next addresses are added
+// up.
 module dma_walk
   import tca_pkg::*;
 (

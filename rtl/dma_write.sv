@@ -1,5 +1,6 @@
-// Sends what dma_read made of answers: moves their bytes to the lanes of the destination, and puts flags and
-// interrupts between them. The buffer has room for the answers of all tags, split as much as PCIe allows.
+// Sends what dma_read made of answers: moves their bytes to the lanes of the destination, and puts
+// flags and interrupts between them. The buffer has room for the answers of all tags, split as much
+// as PCIe allows.
 module dma_write
   import tca_pkg::*;
 #(
@@ -60,7 +61,8 @@ module dma_write
   );
 
   // --- Lanes -----------------------------------------------------------------------------------
-  // A beat moves up or down by up to three bytes, and takes what is missing from the beat before or behind.
+  // A beat moves up or down by up to three bytes, and takes what is missing from the beat before or
+  // behind.
 
   // `rest`: the last beat has gone and left bytes over, which fill a beat of their own.
   logic valid_q, first_q, last_q, rest_q;
@@ -83,8 +85,8 @@ module dma_write
     moved = (down != 2'd0) ? lowered : raised[Width-1:0];
   end
 
-  // The beat at hand is skipped where it carries nothing: a failed answer, or one whose last bytes have gone
-  // with the beat before.
+  // The beat at hand is skipped where it carries nothing: a failed answer, or one whose last bytes
+  // have gone with the beat before.
   logic shrunk_q, skips, offers, ends, sent, over, moves;
 
   assign skips = valid_q && ((first_q && side_q.failed) || shrunk_q);

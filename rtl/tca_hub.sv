@@ -1,5 +1,5 @@
-// The hub of one node: four cables, a router between them, four DMA channels, registers, a memory for
-// descriptors, and a port for descriptors of user logic.
+// The hub of one node: four cables, a router between them, four DMA channels, registers, a memory
+// for descriptors, and a port for descriptors of user logic.
 module tca_hub
   import tca_pkg::*;
 #(
@@ -54,7 +54,7 @@ module tca_hub
   logic [31:0] timeout, msi_data;
   logic [63:0] msi_address;
   logic [Nodes-1:0][3:0] route;
-  logic [Channels-1:0] start, clear, bell, finished, stop, fetch_idle, fetch_failed;
+  logic [Channels-1:0] start, clear, bell, finished;
   logic [Channels-1:0][AddressBits-1:0] chain, done, where;
   logic [Channels-1:0][63:0] value;
   logic [Channels-1:0][3:0] cause;
@@ -185,7 +185,7 @@ module tca_hub
   logic [1:0] to_regs_ready;
   logic answer_valid, answer_last, answer_ready;
   logic [Width-1:0] answer_data;
-  logic dropped, unexpected_data, unexpected_fetch;
+  logic dropped, unexpected;
 
   tlp_mux #(
     .Width(Width),
@@ -242,31 +242,39 @@ module tca_hub
     .stream_start_i(stream_start),
     .stream_value_i,
     .dropped_i(dropped),
-    .unexpected_i(unexpected_data || unexpected_fetch),
+    .unexpected_i(unexpected),
     .outside_i(request_valid && request_last && request_way == ToNobody)
   );
 
   // --- DMA -------------------------------------------------------------------------------------
 
-  logic fetch_waiting, fetch_read_valid, fetch_read_ready, data_read_valid, data_read_ready;
+  logic fetch_read_valid, fetch_read_ready, data_read_valid, data_read_ready;
   request_t fetch_read, data_read;
-  logic [Channels-1:0] descriptor_valid, descriptor_ready, piece_valid, piece_ready;
-  descriptor_t [Channels-1:0] descriptor;
-  piece_t [Channels-1:0] piece;
+  logic write_valid, write_last, write_ready, dma_active;
+  logic [Width-1:0] write_data;
 
-  dma_fetch #(
+  tca_dma #(
     .Width(Width),
+    .Tags(Tags),
     .MemoryBytes(MemoryBytes)
-  ) u_fetch (
+  ) u_dma (
     .clk_i,
     .rst_ni,
     .node_i,
+    .request_i(request),
+    .tags_i(tags),
     .timeout_i(timeout),
-    .start_i(start & ~{Channels{stream_start}}),
+    .msi_address_i(msi_address),
+    .msi_data_i(msi_data),
+    .route_i(route),
+    .start_i(start),
+    .clear_i(clear),
+    .bell_i(bell),
     .chain_i(chain),
-    .stop_i(stop),
-    .idle_o(fetch_idle),
-    .failed_o(fetch_failed),
+    .value_i(value),
+    .done_i(done),
+    .finished_o(finished),
+    .cause_o(cause),
     .where_o(where),
     .stream_i(stream),
     .stream_free_i(stream_free),
@@ -277,116 +285,23 @@ module tca_hub
     .memory_read_o(memory_read),
     .memory_row_o(memory_row),
     .memory_data_i(descriptor_t'(memory_data)),
-    .read_valid_o(fetch_read_valid),
-    .read_header_o(fetch_read),
-    .read_ready_i(fetch_read_ready),
-    .answer_valid_i(host_valid_i && host_way == ToDma && host_is_fetch),
+    .fetch_read_valid_o(fetch_read_valid),
+    .fetch_read_o(fetch_read),
+    .fetch_read_ready_i(fetch_read_ready),
+    .data_read_valid_o(data_read_valid),
+    .data_read_o(data_read),
+    .data_read_ready_i(data_read_ready),
+    .answer_valid_i(host_valid_i && host_way == ToDma),
+    .answer_is_fetch_i(host_is_fetch),
     .answer_data_i(host_data_i),
     .answer_last_i(host_last_i),
-    .unexpected_o(unexpected_fetch),
-    .waiting_o(fetch_waiting),
-    .valid_o(descriptor_valid),
-    .descriptor_o(descriptor),
-    .ready_i(descriptor_ready)
-  );
-
-  for (genvar c = 0; c < Channels; c++) begin : gen_channel
-    dma_walk u_walk (
-      .clk_i,
-      .rst_ni,
-      .node_i,
-      .route_i(route),
-      .request_i(request),
-      .flush_i(stop[c]),
-      .valid_i(descriptor_valid[c]),
-      .descriptor_i(descriptor[c]),
-      .ready_o(descriptor_ready[c]),
-      .valid_o(piece_valid[c]),
-      .piece_o(piece[c]),
-      .ready_i(piece_ready[c])
-    );
-  end
-
-  logic put_valid, put_last, put_empty, written;
-  logic [Width-1:0] put_data;
-  answer_t put;
-  logic [MaxTagBits-1:0] written_tag;
-  logic post_valid, post_short, post_ready, read_active, data_waiting;
-  logic [63:0] post_address, post_data;
-
-  dma_read #(
-    .Width(Width),
-    .Tags(Tags)
-  ) u_read (
-    .clk_i,
-    .rst_ni,
-    .node_i,
-    .tags_i(tags),
-    .timeout_i(timeout),
-    .start_i(start),
-    .clear_i(clear),
-    .bell_i(bell),
-    .value_i(value),
-    .done_i(done),
-    .msi_address_i(msi_address),
-    .msi_data_i(msi_data),
-    .stop_o(stop),
-    .cause_o(cause),
-    .finished_o(finished),
-    .piece_valid_i(piece_valid),
-    .piece_i(piece),
-    .piece_ready_o(piece_ready),
-    .fetch_idle_i(fetch_idle),
-    .fetch_failed_i(fetch_failed),
-    .read_valid_o(data_read_valid),
-    .read_header_o(data_read),
-    .read_ready_i(data_read_ready),
-    .completion_valid_i(host_valid_i && host_way == ToDma && !host_is_fetch),
-    .completion_data_i(host_data_i),
-    .completion_last_i(host_last_i),
-    .unexpected_o(unexpected_data),
-    .answer_valid_o(put_valid),
-    .answer_data_o(put_data),
-    .answer_last_o(put_last),
-    .answer_o(put),
-    .answers_empty_i(put_empty),
-    .written_i(written),
-    .written_tag_i(written_tag),
-    .post_valid_o(post_valid),
-    .post_address_o(post_address),
-    .post_data_o(post_data),
-    .post_short_o(post_short),
-    .post_ready_i(post_ready),
-    .active_o(read_active),
-    .waiting_o(data_waiting)
-  );
-
-  logic write_valid, write_last, write_ready;
-  logic [Width-1:0] write_data;
-
-  dma_write #(
-    .Width(Width),
-    .Tags(Tags)
-  ) u_write (
-    .clk_i,
-    .rst_ni,
-    .node_i,
-    .answer_valid_i(put_valid),
-    .answer_data_i(put_data),
-    .answer_last_i(put_last),
-    .answer_i(put),
-    .answers_empty_o(put_empty),
-    .written_o(written),
-    .written_tag_o(written_tag),
-    .post_valid_i(post_valid),
-    .post_address_i(post_address),
-    .post_data_i(post_data),
-    .post_short_i(post_short),
-    .post_ready_o(post_ready),
+    .unexpected_o(unexpected),
     .valid_o(write_valid),
     .data_o(write_data),
     .last_o(write_last),
-    .ready_i(write_ready)
+    .ready_i(write_ready),
+    .active_o(dma_active),
+    .waiting_o
   );
 
   // --- Into the router: the DMA's writes and the host's --------------------------------------
@@ -506,11 +421,9 @@ module tca_hub
   logic [3:0] quiet_q;
 
   assign moves = host_valid_i || host_credit_i || host_valid_o || cable_valid_i != '0 ||
-      cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || !put_empty ||
-      read_active || fetch_read_valid || descriptor_valid != '0 || start != '0 || memory_read ||
-      stream_valid_i && stream_ready_o || answer_valid || regs_valid;
+      cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || dma_active ||
+      start != '0 || answer_valid || regs_valid;
   assign idle_o = quiet_q == Rest && !moves;
-  assign waiting_o = data_waiting || fetch_waiting;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) quiet_q <= '0;

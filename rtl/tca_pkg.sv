@@ -1,4 +1,5 @@
-// What all modules of the hub share: the address map, PCIe's packets, descriptors and the causes of errors.
+// What all modules of the hub share: the address map, PCIe's packets, descriptors and the causes of
+// errors.
 package tca_pkg;
 
   // Each user of a package needs a part of it, and a function a part of a header.
@@ -49,8 +50,9 @@ package tca_pkg;
   localparam logic [3:0] NoRoute = 4'hf;
 
   // ---------------------------------------------------------------------------------------------
-  // Transaction-layer packets. The first beat holds the header in its lower 128 bits, dword 0 lowest, each
-  // dword as PCIe draws it. The payload follows, packed from its first dword, bytes in memory order.
+  // Transaction-layer packets. The first beat holds the header in its lower 128 bits, dword 0
+  // lowest, each dword as PCIe draws it. The payload follows, packed from its first dword, bytes in
+  // memory order.
 
   localparam int unsigned MaxPayloadBytes = 256;
 
@@ -191,8 +193,9 @@ package tca_pkg;
   localparam logic [3:0] CauseTimeout     = 4'd9;  // no answer
 
   // ---------------------------------------------------------------------------------------------
-  // Descriptors: 64 bytes, aligned to 64 bytes, in the hub's memory or the host's. A run of bytes inside
-  // three loops; the flag is written behind the data of this and all earlier descriptors of the chain.
+  // Descriptors: 64 bytes, aligned to 64 bytes, in the hub's memory or the host's. A run of bytes
+  // inside three loops; the flag is written behind the data of this and all earlier descriptors of
+  // the chain.
 
   localparam int unsigned DescriptorBits = 512;
   localparam int unsigned DescriptorBytes = 64;
@@ -225,7 +228,8 @@ package tca_pkg;
     address_t               source;
   } descriptor_t;
 
-  // A part of a descriptor that one read carries: inside a request, a packet and 4 KB of both sides.
+  // A part of a descriptor that one read carries: inside a request, a packet and 4 KB of both
+  // sides.
   typedef struct packed {
     logic                   last;       // ends the descriptor
     logic                   bad;        // the descriptor is refused: `cause` says why

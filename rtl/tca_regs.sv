@@ -1,6 +1,6 @@
-// The hub's registers and its memory, as hosts see them. Writes come from the own host and over the cables, are
-// taken dword by dword, and reach whatever stands at their address; reads come from the own host alone, of one
-// to four dwords.
+// The hub's registers and its memory, as hosts see them. Writes come from the own host and over the
+// cables, are taken dword by dword, and reach whatever stands at their address; reads come from the
+// own host alone, of one to four dwords.
 module tca_regs
   import tca_pkg::*;
 #(

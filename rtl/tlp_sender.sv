@@ -1,5 +1,5 @@
-// Sends a stream on against credits, which come back as the receiver's buffer empties. A credit is room for a
-// beat, or for a whole packet.
+// Sends a stream on against credits, which come back as the receiver's buffer empties. A credit is
+// room for a beat, or for a whole packet.
 module tlp_sender #(
   parameter int unsigned Width = 128,
   parameter int unsigned Credits = 64,

@@ -31,9 +31,9 @@ struct WorldOptions {
   /// The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   /// OPENTCA_MACHINE, otherwise "ha-pacs-tca".
   std::string machine = {};
-  /// How closely it is modelled, on sim: "tlp" (every packet), "train" (the packets of a transfer together
-  /// until others contend with them: simulated faster, with times within a few percent) or "flow" (bandwidth
-  /// alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
+  /// How closely it is modelled, on sim: "rtl" (PEACH's hubs in RTL), "tlp" (every packet), "train" (the packets of a
+  /// transfer together until others contend with them: simulated faster, with times within a few percent) or "flow"
+  /// (bandwidth alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
   /// What fails, on sim, and when: "cable:0-1@20us" (between the hubs of two nodes), "hub:3@50us" (nothing goes through
   /// that node's PEACH2 or APEnet+ card any more) and "host:2@1ms" (its ranks stop), with commas between several. Needs

@@ -75,6 +75,18 @@ ROUTER = Proof(
     ],
 )
 
+RING = Proof(
+    "tca_ring",
+    depth=2,
+    sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_ring_fv.sv"],
+    changes=[SHORT_PACKETS],
+    faults=[
+        fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),
+        fault("a rung as part of the ring", "tca_router.sv", "PortEast: return Ports'(1) << PortWest;", "PortEast: return (Ports'(1) << PortWest) | (Ports'(1) << PortSouth);"),
+        fault("no credit back", "tca_router.sv", "credit_o[i] <= last_leaves[i]", "credit_o[i] <= 1'b0"),
+    ],
+)
+
 WALK = Proof(
     "dma_walk",
     depth=2,
@@ -121,4 +133,19 @@ ANSWER = Proof(
     ],
 )
 
-PROOFS = [ROUTER, WALK, READ, ANSWER, BUFFER, ARBITER]
+WRITE = Proof(
+    "dma_write",
+    depth=2,
+    sources=["tca_pkg.sv", "formal/model/tlp_fifo.sv", "dma_write.sv", "formal/dma_write_fv.sv"],
+    changes=[SHORT_PACKETS],
+    faults=[
+        fault("a flag within a packet", "dma_write.sv", "posts = !inside_q && post_valid_i", "posts = post_valid_i"),
+        fault("told at the first beat", "dma_write.sv", "(sent && ends && side_q.ends)", "(sent && side_q.ends)"),
+        fault("told of every part", "dma_write.sv", "(sent && ends && side_q.ends)", "(sent && ends)"),
+        fault("a beat too few", "dma_write.sv", "rest_q || !side_q.grows", "1'b1"),
+        fault("a beat too many", "dma_write.sv", ": side_q.shrinks && next_last)", ": 1'b0)"),
+        fault("failed answers leave", "dma_write.sv", "(first_q && side_q.failed) || shrunk_q", "shrunk_q"),
+    ],
+)
+
+PROOFS = [ROUTER, WALK, RING, READ, WRITE, ANSWER, BUFFER, ARBITER]

@@ -138,7 +138,8 @@ Backend sim_backend(const std::string& machine, std::vector<std::string> channel
                     const std::string& fidelity) {
   std::string name = "sim_" + machine + (fidelity.empty() ? "" : "_" + fidelity);
   std::ranges::replace(name, '-', '_');
-  return {name, [machine, fidelity] { return thread_ranks("sim", machine, fidelity); }, std::move(channels), 20, most_ranks};
+  return {name, [machine, fidelity] { return thread_ranks("sim", machine, fidelity); }, std::move(channels),
+          20, most_ranks};
 }
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend) { return out << backend.name; }

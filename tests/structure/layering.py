@@ -26,6 +26,7 @@ LAYERS = [
     ["src/model/machine"],
     ["src/model/net"],
     ["src/model/nic", "src/model/mpi"],
+    ["src/model/rtl"],
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
     ["src/route", "src/boot"],

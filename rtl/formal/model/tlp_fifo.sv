@@ -48,8 +48,4 @@ module tlp_fifo #(
     end
   end
 
-  always_comb begin
-    if (rst_ni) assert (count_q <= CountBits'(Depth));
-  end
-
 endmodule

@@ -121,8 +121,8 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   // Of the counted puts, in their order; each end's program sets its own.
   std::vector<fabric::Length> sent_lengths, come_lengths;
 
-  SimProgram* sender = nullptr;     // null before it is made and after it is destroyed
-  SimProgram* receiver = nullptr;   // likewise
+  SimProgram* sender = nullptr;      // null before it is made and after it is destroyed
+  SimProgram* receiver = nullptr;    // likewise
   void close() { *closed_ = true; }  // nothing more may land: one end has given its memory back
 
  private:

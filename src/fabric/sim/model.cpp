@@ -154,8 +154,8 @@ double Model::predict_us(std::size_t protocol, int from, int to, const base::Sha
   if (!is_new || shape.bytes() == 0) return known->second;
   // A put that is alone takes the same time by trains. Predictions for RTL are the packet model's, and so are routes.
   if (idle_ == nullptr)
-    idle_ = std::make_unique<Hardware>(
-        machine_, ranks(), fidelity_ == net::Fidelity::rtl ? net::Fidelity::train : fidelity_);
+    idle_ = std::make_unique<Hardware>(machine_, ranks(),
+                                       fidelity_ == net::Fidelity::rtl ? net::Fidelity::train : fidelity_);
   des::Simulator& simulator = idle_->simulator();
   Protocol& probed = *idle_->protocols()[protocol];
   Probe probe(simulator);

@@ -13,8 +13,16 @@ namespace {
 
 // A hub in RTL passes packets on by itself, in time of its own.
 Description without_routers_of_hubs(Description machine) {
-  for (UnitKind& unit : machine.node.units)
-    if (unit.rtl) unit.router = {};
+  bool any = false;
+  for (UnitKind& unit : machine.node.units) {
+    if (!unit.rtl) continue;
+    unit.router = {};
+    any = true;
+  }
+  if (!any)
+    base::fail(Errc::invalid_argument,
+               "fidelity rtl: machine '{}' has no hub in RTL: its file has no [units.NAME.rtl]; choose tlp",
+               machine.name);
   return machine;
 }
 

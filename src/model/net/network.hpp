@@ -70,9 +70,9 @@ struct Word {
 // its node, or over one cable.
 struct Parcel {
   Endpoint from;
-  std::uint32_t to_unit = 0;                         // of the same node, or the NIC at the end of the cable
-  std::uint32_t interconnect = Packet::inside;       // whose cable it takes
-  Steps steps = {};                                  // which one that is
+  std::uint32_t to_unit = 0;                    // of the same node, or the NIC at the end of the cable
+  std::uint32_t interconnect = Packet::inside;  // whose cable it takes
+  Steps steps = {};                             // which one that is
   PacketKind kind = PacketKind::word;
   bool from_array = false;   // data out of a memory
   std::uint32_t bytes = 0;   // of data; of a request, those requested

@@ -17,7 +17,8 @@ struct Bytes {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   const base::Shape* shape = nullptr;
-  std::shared_ptr<const bool> closed = {};  // whether one end has given its memory back, which is then left alone
+  std::shared_ptr<const bool> closed =
+      {};  // whether one end has given its memory back, which is then left alone
 
   explicit operator bool() const { return shape != nullptr; }
 };

@@ -12,7 +12,8 @@ enum class Target : std::uint8_t { host = 0, gpu0 = 1, gpu1 = 2, hub = 3 };
 constexpr std::uint64_t target_bytes = std::uint64_t{1} << 33;
 
 constexpr std::uint64_t address_of(std::uint32_t node, Target target, std::uint64_t offset) {
-  return std::uint64_t{1} << 39 | std::uint64_t{node} << 35 | static_cast<std::uint64_t>(target) << 33 | offset;
+  return std::uint64_t{1} << 39 | std::uint64_t{node} << 35 | static_cast<std::uint64_t>(target) << 33 |
+         offset;
 }
 constexpr bool in_window(std::uint64_t address) { return address >> 39 == 1; }
 constexpr std::uint32_t node_of(std::uint64_t address) {

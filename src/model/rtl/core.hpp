@@ -10,8 +10,9 @@
 namespace tca::rtl {
 
 constexpr std::uint32_t most_words = 8;  // 32-bit words in a beat of 256 bits
-constexpr std::uint32_t cable_credits = 56;  // packets, the longest ones, in the buffer of a cable's input, or more
-constexpr std::uint32_t host_credits = 64;   // beats in the buffer for what the host sends, and in the host's
+constexpr std::uint32_t cable_credits =
+    56;  // packets, the longest ones, in the buffer of a cable's input, or more
+constexpr std::uint32_t host_credits = 64;  // beats in the buffer for what the host sends, and in the host's
 constexpr std::uint32_t most_tags = 32;
 
 struct Beat {
@@ -36,7 +37,9 @@ class Core {
   virtual bool waiting() const = 0;
 };
 
-// Makes a hub that has just been reset. Throws Error{invalid_argument} where OpenTCA was built without Verilator.
+// Throws Error{invalid_argument} where OpenTCA was built without Verilator.
+void check_core();
+// Makes a hub that has just been reset.
 std::unique_ptr<Core> make_core(std::uint32_t bits, std::uint32_t node);
 
 }  // namespace tca::rtl

@@ -13,6 +13,7 @@ using net::Endpoint;
 namespace {
 
 const net::RtlKind& rtl_of(const net::Network& network, std::uint32_t interconnect) {
+  check_core();
   const net::Description& machine = network.machine();
   const net::UnitKind& nic = machine.node.units[network.nic(0, interconnect).unit];
   if (!nic.rtl)
@@ -48,7 +49,8 @@ Hubs::Node& Hubs::node(std::uint32_t number) {
   std::unique_ptr<Node>& node = nodes_.at(number);
   if (node) return *node;
   node = std::make_unique<Node>(simulator_);
-  node->board = std::make_unique<Board>(static_cast<Outside&>(*this), loads_, kind_, number, this->number(number));
+  node->board =
+      std::make_unique<Board>(static_cast<Outside&>(*this), loads_, kind_, number, this->number(number));
   set_up(number);
   return *node;
 }
@@ -64,7 +66,8 @@ void Hubs::set_up(std::uint32_t node) {
     route ^= (port_to(node, first + to) ^ std::uint64_t{port::none}) << (4 * to);
   board.set(own(at::route), route);
   for (std::uint32_t channel = 0; channel < channels; ++channel)
-    board.set(own(at::channel(channel) + at::done), address_of(number(node), Target::host, done_box(node, channel)));
+    board.set(own(at::channel(channel) + at::done),
+              address_of(number(node), Target::host, done_box(node, channel)));
 }
 
 std::uint64_t Hubs::done_box(std::uint32_t node, std::uint32_t channel) {
@@ -89,14 +92,14 @@ Hubs::Cable Hubs::cable(std::uint32_t node, std::uint32_t port) const {
 
 Target Hubs::target(Endpoint memory) const {
   if (memory.unit == host_) return Target::host;
-  std::uint32_t gpu = 0;
+  std::uint32_t gpus = 0;  // before it
   const std::vector<net::UnitKind>& units = network_.machine().node.units;
   for (std::uint32_t unit = 0; unit < memory.unit; ++unit)
-    gpu += units[unit].memory && units[unit].memory->device ? 1 : 0;
-  if (!network_.is_device(memory) || gpu > 1)
+    if (network_.is_device({memory.node, unit})) ++gpus;
+  if (!network_.is_device(memory) || gpus > 1)
     base::fail(Errc::invalid_argument, "fidelity rtl: hubs reach {} and the node's first two GPUs, not {}",
                units[host_].name, units[memory.unit].name);
-  return gpu == 0 ? Target::gpu0 : Target::gpu1;
+  return gpus == 0 ? Target::gpu0 : Target::gpu1;
 }
 
 void Hubs::wake(std::uint32_t node, Time at) {
@@ -165,7 +168,8 @@ void Hubs::depart_to_host(std::uint32_t number, std::uint32_t load) {
 
 void Hubs::store(std::uint32_t number, std::uint64_t address, std::span<const std::byte> bytes) {
   const std::uint32_t load = loads_.add(make_write(address, bytes), port::host);
-  send({.from = host(number), .to_unit = nic(number).unit, .bytes = static_cast<std::uint32_t>(bytes.size())}, load);
+  send({.from = host(number), .to_unit = nic(number).unit, .bytes = static_cast<std::uint32_t>(bytes.size())},
+       load);
 }
 
 void Hubs::take(std::uint64_t number, Endpoint at, Time tail) {
@@ -194,7 +198,8 @@ void Hubs::answer(Endpoint memory, const Tlp& read) {
   if (fault == Fault::abort) return answer(memory, make_refusal(read, Status::abort), true);
   std::array<std::byte, most_payload> zeros{};
   for (std::uint32_t at = 0, end; at < bytes; at = end) {
-    const auto to_border = static_cast<std::uint32_t>(kind_.answer_bytes - (offset + at) % kind_.answer_bytes);
+    const auto to_border =
+        static_cast<std::uint32_t>(kind_.answer_bytes - (offset + at) % kind_.answer_bytes);
     end = std::min(bytes, at + to_border);
     const std::byte* const from = found.memory == nullptr ? zeros.data() : found.memory + at;
     Tlp part = make_answer(read, at, {from, end - at});
@@ -224,12 +229,14 @@ void Hubs::write(Endpoint memory, const Tlp& tlp) {
     std::uint64_t value = 0;
     std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
     if (own.memory.mailboxes.write(offset, value)) return;
-    base::fail(Errc::device_failed, "fidelity rtl: a hub wrote {:#x} where node {} expected no flag (address {:#x})", value,
+    base::fail(Errc::device_failed,
+               "fidelity rtl: a hub wrote {:#x} where node {} expected no flag (address {:#x})", value,
                memory.node, tlp.address());
   }
   const Apertures::Found found = own.memory.apertures(target).find(offset, bytes.size());
   if (!found.exists)
-    base::fail(Errc::device_failed, "fidelity rtl: a hub wrote {} bytes of node {} that no put leads to (address {:#x})",
+    base::fail(Errc::device_failed,
+               "fidelity rtl: a hub wrote {} bytes of node {} that no put leads to (address {:#x})",
                bytes.size(), memory.node, tlp.address());
   if (found.memory != nullptr) std::ranges::copy(bytes, found.memory);
 }

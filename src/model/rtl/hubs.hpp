@@ -38,7 +38,9 @@ class Hubs final : public net::Consignee, public des::Handler, private Outside {
   void store(std::uint32_t node, std::uint64_t address, std::span<const std::byte> bytes);
 
   // Of a node's reads, the one after the next `reads` goes wrong.
-  void spoil(std::uint32_t node, std::uint32_t reads, Fault fault) { this->node(node).trouble = {reads, fault}; }
+  void spoil(std::uint32_t node, std::uint32_t reads, Fault fault) {
+    this->node(node).trouble = {reads, fault};
+  }
 
   // Awaits the landing of what a hub has sent to a memory of its node so far.
   auto landed(std::uint32_t node, Target target) {

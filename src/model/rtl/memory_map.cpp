@@ -27,7 +27,8 @@ std::uint64_t Apertures::open(std::byte* memory, std::uint64_t bytes, const bool
   if (offset + bytes > most_offset) {
     known_.erase({memory, bytes});
     base::fail(Errc::out_of_memory,
-               "fidelity rtl: chains under way use more memory than a hub's addresses reach, {} GiB a node; choose tlp",
+               "fidelity rtl: chains under way use more memory than a hub's addresses reach, {} GiB a node; "
+               "choose tlp",
                most_offset >> 30);
   }
   end_ = offset + bytes;

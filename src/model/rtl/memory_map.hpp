@@ -39,7 +39,7 @@ class Apertures {
   };
   void make_room();
 
-  std::map<std::uint64_t, Aperture> apertures_;                         // by offset
+  std::map<std::uint64_t, Aperture> apertures_;                          // by offset
   std::map<std::pair<std::byte*, std::uint64_t>, std::uint64_t> known_;  // offset by memory
   std::uint64_t end_ = nowhere_bytes;                                    // of the last one
 };

@@ -66,8 +66,9 @@ RtlHub::Channel& RtlHub::channel(std::uint32_t node, std::uint32_t number) {
 
 void RtlHub::start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain) {
   if (channel >= channels)
-    base::fail(Errc::invalid_argument, "node {} was to start a chain on DMA channel {}; it has channels 0 to {}",
-               node, channel, channels - 1);
+    base::fail(Errc::invalid_argument,
+               "node {} was to start a chain on DMA channel {}; it has channels 0 to {}", node, channel,
+               channels - 1);
   simulator_.spawn(carry(node, channel, chain), {"DMA channel", node, channel}, des::AgentKind::worker);
 }
 
@@ -138,8 +139,8 @@ void RtlHub::expect_flag(Run& run, std::uint32_t node, des::Counter& counter) {
   const std::uint64_t box = boxes.fixed(hubs_.number(run.node), run.channel, index);
   boxes.expect(box, &run, [&run, &counter](std::uint64_t value) {
     if (value != run.value)
-      base::fail(Errc::device_failed, run.chain.about, "fidelity rtl: a flag of node {} carries {} where {} was due",
-                 run.node, value, run.value);
+      base::fail(Errc::device_failed, run.chain.about,
+                 "fidelity rtl: a flag of node {} carries {} where {} was due", run.node, value, run.value);
     counter.add();
     run.flags.add();
   });
@@ -165,13 +166,16 @@ std::uint64_t RtlHub::place(Run& run) {
   Channel& own = channel(run.node, run.channel);
   if (const auto known = own.tables.find(run.table); known != own.tables.end()) return known->second;
   const std::uint64_t bytes = run.table.size() * entry_bytes;
-  const auto hub = [&](std::uint64_t offset) { return address_of(hubs_.number(run.node), Target::hub, offset); };
+  const auto hub = [&](std::uint64_t offset) {
+    return address_of(hubs_.number(run.node), Target::hub, offset);
+  };
   if (bytes > share) {
-    own.outside = run.table;
+    own.outside.resize(run.table.size());
     auto* const memory = reinterpret_cast<std::byte*>(own.outside.data());
-    const std::uint64_t address =
-        address_of(hubs_.number(run.node), Target::host, open(run, hubs_.host(run.node), memory, bytes, nullptr));
-    own.outside = linked(std::move(own.outside), address);
+    const std::uint64_t address = address_of(hubs_.number(run.node), Target::host,
+                                             open(run, hubs_.host(run.node), memory, bytes, nullptr));
+    std::ranges::transform(linked(run.table, address), own.outside.begin(),
+                           [](const Entry& entry) { return Channel::Line{entry}; });
     return address;
   }
   if (own.used + bytes > share) {
@@ -189,8 +193,7 @@ std::uint64_t RtlHub::place(Run& run) {
 
 void RtlHub::ring(const Run& run, std::uint64_t table) {
   const std::array<std::uint64_t, 2> words{table, run.value};
-  hubs_.store(run.node,
-              address_of(hubs_.number(run.node), Target::hub, at::channel(run.channel) + at::chain),
+  hubs_.store(run.node, address_of(hubs_.number(run.node), Target::hub, at::channel(run.channel) + at::chain),
               std::as_bytes(std::span(words)));
 }
 
@@ -202,7 +205,9 @@ void RtlHub::close(Run& run) {
 
 void RtlHub::store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Counter* arrived) {
   const std::array<std::byte, most_payload> zeros{};
-  const auto host = [&](std::uint64_t offset) { return address_of(hubs_.number(to.node), Target::host, offset); };
+  const auto host = [&](std::uint64_t offset) {
+    return address_of(hubs_.number(to.node), Target::host, offset);
+  };
   for (; bytes > most_payload; bytes -= most_payload) hubs_.store(node, host(0), zeros);
   const std::uint64_t box = hubs_.memory(to.node).mailboxes.open([arrived](std::uint64_t) {
     if (arrived != nullptr) arrived->add();
@@ -213,7 +218,8 @@ void RtlHub::store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Co
 // The channel can be used again; what was under way has ended.
 void RtlHub::fail(const Run& run) {
   const std::array<std::uint32_t, 1> clear{2};
-  hubs_.store(run.node, address_of(hubs_.number(run.node), Target::hub, at::channel(run.channel) + at::status),
+  hubs_.store(run.node,
+              address_of(hubs_.number(run.node), Target::hub, at::channel(run.channel) + at::status),
               std::as_bytes(std::span(clear)));
   const ErrorFields about = run.chain.about;
   const std::uint32_t node = run.node, number = run.channel;
@@ -221,11 +227,12 @@ void RtlHub::fail(const Run& run) {
   const auto found = std::ranges::find_if(runs_, [&](const Run& other) { return &other == &run; });
   close(*found);
   runs_.erase(found);
-  const std::string whose =
-      about.rank ? fmt::format("chain '{}', step {} of rank {}: ", about.chain, about.step.value_or(0), *about.rank)
-                 : std::string{};
-  base::fail(Errc::device_failed, about, "{}channel {} of the hub in node {} stopped: {}; start the world afresh",
-             whose, number, node, why);
+  const std::string whose = about.rank ? fmt::format("chain '{}', step {} of rank {}: ", about.chain,
+                                                     about.step.value_or(0), *about.rank)
+                                       : std::string{};
+  base::fail(Errc::device_failed, about,
+             "{}channel {} of the hub in node {} stopped: {}; start the world afresh", whose, number, node,
+             why);
 }
 
 }  // namespace tca::rtl

@@ -55,7 +55,11 @@ class RtlHub final : public net::Hub {
     std::uint64_t runs = 0;
     std::map<Table, std::uint64_t> tables;  // in its share of the hub's memory, by content
     std::uint64_t used = 0;                 // bytes of that
-    Table outside;                          // one that does not fit, in the host's memory
+    // One that does not fit, in the host's memory, each entry in a line of its own.
+    struct alignas(entry_bytes) Line {
+      Entry entry;
+    };
+    std::vector<Line> outside;
   };
 
   Channel& channel(std::uint32_t node, std::uint32_t number);

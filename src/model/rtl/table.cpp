@@ -12,7 +12,8 @@ constexpr std::uint64_t most_count = (std::uint64_t{1} << 24) - 1;
 constexpr std::uint64_t last_bit = std::uint64_t{1} << 40, notify_bit = std::uint64_t{1} << 41;
 
 bool fits(std::int64_t pitch) {
-  return pitch >= std::numeric_limits<std::int32_t>::min() && pitch <= std::numeric_limits<std::int32_t>::max();
+  return pitch >= std::numeric_limits<std::int32_t>::min() &&
+         pitch <= std::numeric_limits<std::int32_t>::max();
 }
 
 bool fits(const base::Shape::Loop& loop) {

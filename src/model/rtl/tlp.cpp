@@ -49,7 +49,8 @@ std::uint32_t Tlp::bytes() const {
 
 Tlp make_write(std::uint64_t address, std::span<const std::byte> bytes) {
   const auto lane = static_cast<std::uint32_t>(address & 3);
-  const std::uint32_t count = dwords_of(lane, bytes.size()), end = (lane + static_cast<std::uint32_t>(bytes.size())) % 4;
+  const std::uint32_t count = dwords_of(lane, bytes.size()),
+                      end = (lane + static_cast<std::uint32_t>(bytes.size())) % 4;
   const std::uint32_t first = (0xfu << lane) & 0xf, last = end == 0 ? 0xf : 0xfu >> (4 - end);
   const std::uint32_t enables = count == 1 ? first & last : last << 4 | first;
   return {{four_dwords_data | count, enables, static_cast<std::uint32_t>(address >> 32),

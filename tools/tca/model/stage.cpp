@@ -1,8 +1,8 @@
 #include "model/stage.hpp"
 
-#include "model/rtl/make_hub.hpp"
-
 #include <utility>
+
+#include "model/rtl/make_hub.hpp"
 
 namespace tca::tool {
 
