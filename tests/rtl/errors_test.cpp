@@ -182,6 +182,7 @@ TEST_P(Errors, InAnyNumberLetEachChainEnd) {
   const Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937_64 random(seed.value());
+  machine.store(0, reg::timeout, 2000);  // longer than the answers of all tags take
   machine[0].host.shuffled = true;
   bool spoils = true;
   machine[0].host.on_completion = [&](Tlp& tlp) {
