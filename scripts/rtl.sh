@@ -39,7 +39,7 @@ synthesise() {
     tee -q -o $folder/$2-$1.txt stat
     write_json $folder/$2-$1.json"
   echo "== $2, $1 bits"
-  grep -E '^ +[0-9]+ +(LUT[1-6]|FD[CPRS]E|RAM(B|D|S)[0-9A-Z]*|CARRY4|LUT4|TRELLIS_FF|TRELLIS_DPR16X4|DP16KD|CCU2C)$' "$folder/$2-$1.txt"
+  grep -E '^ +[0-9]+ +(LUT[1-6]|FD[CPRS]E|RAM[0-9A-Z]*|CARRY4|LUT4|TRELLIS_FF|TRELLIS_DPR16X4|DP16KD|CCU2C)$' "$folder/$2-$1.txt"
 }
 
 frequency() {
