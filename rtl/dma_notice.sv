@@ -47,6 +47,7 @@ module dma_notice
   post_e post_q;
   notice_t notice;
   logic noticed, sends, skips, stepped;
+  logic begun_q;  // a post that has been offered goes out, whatever fails since
 
   assign room_o = in_q != {~out_q[Bits], out_q[Bits-1:0]};
   assign notice = notices_q[out_q[Bits-1:0]];
@@ -71,7 +72,7 @@ module dma_notice
     post_data_o = value_i[notice.channel];
     post_short_o = 1'b0;
     unique case (post_q)
-      Flag: sends = notice.notify && cause == CauseNone;
+      Flag: sends = notice.notify && (begun_q || cause == CauseNone);
       Done: begin
         sends = notice.ends && done_i[notice.channel] != '0;
         post_address_o = {24'd0, done_i[notice.channel]};
@@ -96,7 +97,9 @@ module dma_notice
       in_q <= '0;
       out_q <= '0;
       post_q <= Flag;
+      begun_q <= 1'b0;
     end else begin
+      begun_q <= post_valid_o && !post_ready_i;
       if (valid_i) in_q <= in_q + (Bits + 1)'(1);
       if (noticed) out_q <= out_q + (Bits + 1)'(1);
       if (noticed) post_q <= Flag;

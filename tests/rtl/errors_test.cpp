@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "machine.hpp"
+#include "seed.hpp"
 
 namespace tca::test {
 namespace {
@@ -174,6 +175,54 @@ TEST_P(Errors, TwoAtOnce) {
   machine.done(0, 1, 1, silent);
   machine.done(0, 3, 1, misaddressed);
   machine.done(0, 2, 1, unfetched);
+}
+
+// Whatever goes wrong with whichever answers, each chain ends, and each channel serves again.
+TEST_P(Errors, InAnyNumberLetEachChainEnd) {
+  const Seed seed;
+  SCOPED_TRACE(seed.how_to_repeat());
+  std::mt19937_64 random(seed.value());
+  machine[0].host.shuffled = true;
+  bool spoils = true;
+  machine[0].host.on_completion = [&](Tlp& tlp) {
+    if (!spoils || random() % 24 != 0) return true;
+    switch (random() % 5) {
+      case 0:
+        tlp = without_data(tlp, 1);
+        return true;
+      case 1:
+        tlp = without_data(tlp, 4);
+        return true;
+      case 2:
+        return tlp.poisoned = true;
+      case 3:
+        ++tlp.byte_count;
+        return true;
+      default:
+        return false;
+    }
+  };
+  std::size_t stopped = 0;
+  for (std::uint64_t step = 1; step <= 12; ++step) {
+    spoils = step < 12;
+    for (std::uint64_t channel = 0; channel < 4; ++channel) {
+      const std::vector<Descriptor> chain(3, put(channel));
+      machine.ring(0, channel, machine.place(0, chain, 8 * channel, random() % 2 == 0), step);
+    }
+    for (std::uint64_t channel = 0; channel < 4; ++channel) {
+      std::uint64_t word = 0;
+      machine.until("the end of channel " + std::to_string(channel), [&] {
+        word = machine[0].host.word(Machine::done_offset(channel));
+        return (word & 0xffffffff) == step;
+      });
+      if (word != step) ++stopped;
+      if (!spoils) EXPECT_EQ(word, step);
+    }
+    machine.until("rest", [&] { return machine.idle(); });
+    for (std::uint64_t channel = 0; channel < 4; ++channel)
+      machine.store(0, reg::channel(channel) + reg::status, 2);
+  }
+  EXPECT_GT(stopped, 0u);
 }
 
 TEST_P(Errors, OfAccessesAreKept) {
