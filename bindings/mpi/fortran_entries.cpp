@@ -1,5 +1,6 @@
 // The entries for Fortran in Open MPI, whose own functions for it do not call those of C: mpi_x_ is what mpif.h and the module mpi
-// call, ompi_x_f what mpi_f08 does.
+// call, ompi_x_f what mpi_f08 does, or pmpi_x_ where there is a LOGICAL among the arguments. MPI's own are called by another of
+// their names, pmpi_x__.
 #include "mpi/enter.hpp"
 #include "mpi/fortran_arguments.hpp"
 #include "mpi/p2p/fortran_arguments.hpp"
@@ -74,12 +75,14 @@ namespace fortran = tca::interposer::fortran;
 #define POINTER(call, i) void* argument_##i
 #define PASSED(call, i) argument_##i
 #define HOOK(call, name, ...)                                                                                   \
-  extern "C" __attribute__((weak)) void pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, )      \
-                                                           MPI_Fint * error);                                   \
+  extern "C" __attribute__((weak)) void pmpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, )     \
+                                                            MPI_Fint * error);                                  \
   ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {                    \
-    const auto pass = [=](MPI_Fint* code) { pmpi_##name##_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code); }; \
+    const auto pass = [=](MPI_Fint* code) { pmpi_##name##__(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code); }; \
     fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));                 \
   }                                                                                                             \
+  ENTRY pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                     \
+      __attribute__((alias("mpi_" #name "_")));                                                                 \
   ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                     \
       __attribute__((alias("mpi_" #name "_")));                                                                 \
   ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                    \
