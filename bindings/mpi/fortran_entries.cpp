@@ -3,8 +3,8 @@
 // their names, pmpi_x__.
 #include "mpi/enter.hpp"
 #include "mpi/fortran_arguments.hpp"
-#include "mpi/p2p/fortran_arguments.hpp"
 #include "mpi/macros.hpp"
+#include "mpi/p2p/fortran_arguments.hpp"
 
 namespace tca::interposer::fortran {
 
@@ -74,18 +74,20 @@ namespace fortran = tca::interposer::fortran;
 #define ENTRY extern "C" __attribute__((visibility("default"))) void
 #define POINTER(call, i) void* argument_##i
 #define PASSED(call, i) argument_##i
-#define HOOK(call, name, ...)                                                                                   \
-  extern "C" __attribute__((weak)) void pmpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, )     \
-                                                            MPI_Fint * error);                                  \
-  ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {                    \
-    const auto pass = [=](MPI_Fint* code) { pmpi_##name##__(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code); }; \
-    fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));                 \
-  }                                                                                                             \
-  ENTRY pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                     \
-      __attribute__((alias("mpi_" #name "_")));                                                                 \
-  ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                     \
-      __attribute__((alias("mpi_" #name "_")));                                                                 \
-  ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                    \
+#define HOOK(call, name, ...)                                                                               \
+  extern "C" __attribute__((weak)) void pmpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) \
+                                                            MPI_Fint* error);                               \
+  ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {                \
+    const auto pass = [=](MPI_Fint* code) {                                                                 \
+      pmpi_##name##__(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code);                             \
+    };                                                                                                      \
+    fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));             \
+  }                                                                                                         \
+  ENTRY pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                 \
+      __attribute__((alias("mpi_" #name "_")));                                                             \
+  ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                 \
+      __attribute__((alias("mpi_" #name "_")));                                                             \
+  ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                \
       __attribute__((alias("mpi_" #name "_")));
 #include "mpi/hooks.def"
 

@@ -112,7 +112,8 @@ class Argument<Kind::Z> {
   Argument(const Argument&) = delete;
   ~Argument() {
     constexpr std::size_t length = sizeof(MPI_Status) / sizeof(MPI_Fint);
-    for (std::size_t each = 0; each < values_.size(); ++each) PMPI_Status_c2f(&values_[each], there_ + each * length);
+    for (std::size_t each = 0; each < values_.size(); ++each)
+      PMPI_Status_c2f(&values_[each], there_ + each * length);
   }
   MPI_Status* value() { return values_.empty() ? MPI_STATUSES_IGNORE : values_.data(); }
 
@@ -123,9 +124,9 @@ class Argument<Kind::Z> {
 
 // Calls that make a communicator of their first argument, as their last: MPI's own function for Fortran makes it.
 template <Call call>
-inline constexpr bool makes_communicator = call == Call::Comm_dup || call == Call::Comm_split ||
-                                           call == Call::Comm_create || call == Call::Cart_create ||
-                                           call == Call::Cart_sub;
+inline constexpr bool makes_communicator =
+    call == Call::Comm_dup || call == Call::Comm_split || call == Call::Comm_create ||
+    call == Call::Cart_create || call == Call::Cart_sub;
 
 template <class... Pointers>
 void adopt(Pointers... pointers) {
