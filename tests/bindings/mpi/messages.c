@@ -83,6 +83,22 @@ static void types(void) {
   }
 }
 
+/* Addresses in place of a buffer. */
+static void bottom(void) {
+  int number = rank == 0 ? 5 : -1, length = 1;
+  MPI_Aint where;
+  MPI_Datatype integer = MPI_INT, there;
+  MPI_Get_address(&number, &where);
+  MPI_Type_create_struct(1, &length, &where, &integer, &there);
+  MPI_Type_commit(&there);
+  if (rank == 0) MPI_Send(MPI_BOTTOM, 1, there, 1, 8, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Recv(MPI_BOTTOM, 1, there, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(number == 5);
+  }
+  MPI_Type_free(&there);
+}
+
 static void nonblocking(MPI_Comm comm) {
   enum { many = 64 };
   MPI_Request requests[2 * many + 1];
@@ -265,6 +281,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < large; ++i) out[i] = i * 7 + 1;
   blocking(MPI_COMM_WORLD);
   types();
+  bottom();
   nonblocking(MPI_COMM_WORLD);
   persistent();
   probes();
