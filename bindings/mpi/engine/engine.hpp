@@ -141,6 +141,7 @@ class Engine {
   void finish(Request& request);
   Context& context_locked(std::uint32_t number);
   void knock();
+  void remind();
 
   Peers peers_;
   Options options_;
