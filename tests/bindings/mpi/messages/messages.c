@@ -7,12 +7,12 @@
 
 static int rank, size, wrong;
 
-#define CHECK(condition)                                                                    \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition);        \
-      wrong = 1;                                                                            \
-    }                                                                                       \
+#define CHECK(condition)                                                             \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition); \
+      wrong = 1;                                                                     \
+    }                                                                                \
   } while (0)
 
 enum { large = 300000 };
@@ -113,14 +113,18 @@ static void nonblocking(MPI_Comm comm) {
       MPI_Irecv(&come[i], 1, MPI_INT, i % 3 ? other : MPI_ANY_SOURCE, i, comm, &requests[i]);
     }
     for (int i = 0; i < many; ++i) {
-      if (i % 4 == 0) MPI_Issend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
-      else MPI_Isend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
+      if (i % 4 == 0)
+        MPI_Issend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
+      else
+        MPI_Isend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
     }
     /* One of MPI's own among them. */
     MPI_Ibarrier(MPI_COMM_SELF, &requests[2 * many]);
     remaining = 2 * many + 1;
     switch (way) {
-      case 0: MPI_Waitall(2 * many + 1, requests, statuses); break;
+      case 0:
+        MPI_Waitall(2 * many + 1, requests, statuses);
+        break;
       case 1:
         for (; remaining > 0; --remaining) {
           MPI_Waitany(2 * many + 1, requests, &index, statuses);

@@ -1,6 +1,6 @@
 """Point-to-point calls of programs in C and Fortran under `tca mpi` with OPENTCA_MPI=all: the answers of MPI, and which way they went.
 
-Standard library only. TCA names the command line under test; MPIS names the MPIs that it was built for."""
+Standard library only. TCA names the command line under test, MPIS the MPIs that it was built for, PROGRAMS the sources in C and in Fortran."""
 
 import os
 import subprocess
@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "cli"))
 from commands import PATIENCE, TCA  # noqa: E402
 
 MPIS = os.environ.get("MPIS", "").split()
+IN_C, IN_FORTRAN = os.environ.get("PROGRAMS", "messages.c messages.F90").split()
 RIGHT = "all messages are right"
 
 
@@ -59,26 +60,26 @@ class Messages(unittest.TestCase):
     def test_messages_are_right_and_served(self):
         for mpi in MPIS:
             with self.subTest(mpi):
-                report = self.run_program(mpi, TCA, "mpi", self.program(mpi, "messages.c"), ranks=3)
+                report = self.run_program(mpi, TCA, "mpi", self.program(mpi, IN_C), ranks=3)
                 for call in ("Send", "Recv", "Isend", "Irecv", "Send_init", "Probe", "Improbe"):
                     self.assertGreater(self.served(report, call), 0, report)
 
     def test_the_program_expects_what_mpi_does(self):
         for mpi in MPIS:
             with self.subTest(mpi):
-                self.run_program(mpi, self.program(mpi, "messages.c"))
+                self.run_program(mpi, self.program(mpi, IN_C))
 
     @unittest.skipUnless("openmpi" in MPIS, "MPICH 4.0's own functions for Fortran give wrong indices")
     def test_fortran_is_served(self):
         for options in ((), ("-DUSE_MPI",)):
             with self.subTest(options):
-                report = self.run_program("openmpi", TCA, "mpi", self.program("openmpi", "messages.F90", *options))
+                report = self.run_program("openmpi", TCA, "mpi", self.program("openmpi", IN_FORTRAN, *options))
                 self.assertGreater(self.served(report, "Isend"), 0, report)
 
     def test_a_denied_call_leaves_all_messages_to_mpi(self):
         for mpi in MPIS:
             with self.subTest(mpi):
-                said = self.run_program(mpi, TCA, "mpi", self.program(mpi, "messages.c"), OPENTCA_MPI_DENY="Isend")
+                said = self.run_program(mpi, TCA, "mpi", self.program(mpi, IN_C), OPENTCA_MPI_DENY="Isend")
                 self.assertIn("point-to-point calls are left to MPI: OPENTCA_MPI_DENY has Isend", said)
 
 
