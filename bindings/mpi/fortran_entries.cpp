@@ -1,24 +1,37 @@
 // The entries for Fortran in Open MPI, whose own functions for it do not call those of C: mpi_x_ is what mpif.h and the module mpi
-// call, ompi_x_f what mpi_f08 does.
+// call, ompi_x_f what mpi_f08 does, or pmpi_x_ where there is a LOGICAL among the arguments. MPI's own are called by another of
+// their names, pmpi_x__.
 #include "mpi/enter.hpp"
 #include "mpi/fortran_arguments.hpp"
 #include "mpi/macros.hpp"
+#include "mpi/p2p/fortran_arguments.hpp"
 
 namespace tca::interposer::fortran {
 
-template <Call call, Kind... kind, class... Pointers>
-int serve(Kinds<kind...>, Pointers... pointers) {
-  return [](auto&&... arguments) { return Served<call>::serve(arguments.value()...); }(Argument<kind>(pointers)...);
+// Of an array, it takes the length, which comes first.
+template <Kind kind>
+Argument<kind> argument(void* pointer, const void* first) {
+  if constexpr (std::is_constructible_v<Argument<kind>, void*, int>)
+    return Argument<kind>(pointer, number(first));
+  else
+    return Argument<kind>(pointer);
+}
+
+template <Call call, Kind... kind, class First, class... Pointers>
+int serve(Kinds<kind...>, First first, Pointers... pointers) {
+  return [&](Argument<kind>&&... arguments) {
+    return Served<call>::serve(arguments.value()...);
+  }(argument<kind>(pointers, first)...);
 }
 
 // What the census reads of the arguments.
 template <Kind... kind>
 census::What what(Kinds<kind...>, auto... pointers) {
   [[maybe_unused]] const auto read = []<Kind one>(std::integral_constant<Kind, one>, void* pointer) {
-    if constexpr (one == Kind::Q || one == Kind::S || one == Kind::X)
-      return pointer;
-    else
+    if constexpr (one == Kind::B || one == Kind::N || one == Kind::T || one == Kind::C)
       return Argument<one>(pointer).value();
+    else
+      return pointer;
   };
   return census::detail::what(Kinds<kind...>(), read(std::integral_constant<Kind, kind>(), pointers)...);
 }
@@ -26,11 +39,20 @@ census::What what(Kinds<kind...>, auto... pointers) {
 // `pass` calls MPI's own function for Fortran, with the arguments as they are.
 template <Call call, class Pass, class... Pointers>
 void past_census(MPI_Fint* error, const Pass& pass, Pointers... pointers) {
-  if constexpr (requires { &Served<call>::serve; }) {
-    const int code = serve<call>(Hooked<call>::kinds(), pointers...);
+  if constexpr (makes_communicator<call>) {
+    MPI_Fint code = MPI_SUCCESS;
+    pass(&code);
+    if (code == MPI_SUCCESS) adopt(pointers...);
+    if (error != nullptr) *error = code;
+  } else if constexpr (requires { &Served<call>::serve; }) {
+    int code = MPI_SUCCESS;
+    if constexpr (sizeof...(pointers) == 0)
+      code = Served<call>::serve();
+    else
+      code = serve<call>(Hooked<call>::kinds(), first_of(pointers...), pointers...);
     if (error != nullptr) *error = code;
   } else {
-    pass();
+    pass(error);
   }
 }
 
@@ -52,16 +74,20 @@ namespace fortran = tca::interposer::fortran;
 #define ENTRY extern "C" __attribute__((visibility("default"))) void
 #define POINTER(call, i) void* argument_##i
 #define PASSED(call, i) argument_##i
-#define HOOK(call, name, ...)                                                                                   \
-  extern "C" __attribute__((weak)) void pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, )      \
-                                                           MPI_Fint * error);                                   \
-  ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {                    \
-    const auto pass = [=] { pmpi_##name##_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) error); };        \
-    fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));                 \
-  }                                                                                                             \
-  ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                     \
-      __attribute__((alias("mpi_" #name "_")));                                                                 \
-  ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                    \
+#define HOOK(call, name, ...)                                                                               \
+  extern "C" __attribute__((weak)) void pmpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) \
+                                                            MPI_Fint* error);                               \
+  ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {                \
+    const auto pass = [=](MPI_Fint* code) {                                                                 \
+      pmpi_##name##__(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code);                             \
+    };                                                                                                      \
+    fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));             \
+  }                                                                                                         \
+  ENTRY pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                 \
+      __attribute__((alias("mpi_" #name "_")));                                                             \
+  ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                 \
+      __attribute__((alias("mpi_" #name "_")));                                                             \
+  ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                \
       __attribute__((alias("mpi_" #name "_")));
 #include "mpi/hooks.def"
 

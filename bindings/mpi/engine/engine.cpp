@@ -34,7 +34,10 @@ Engine::Engine(Peers peers, Options options)
     readers_.emplace_back(peers_.ring(peers_.rank(), rank), peers_.process(rank));
   }
   if (peers_.size() > 1)
-    helper_ = std::make_unique<Helper>(peers_.door(peers_.rank()), [this] { progress(); });
+    helper_ = std::make_unique<Helper>(peers_.door(peers_.rank()), [this] {
+      while (progress())
+        ;
+    });
 }
 
 Engine::~Engine() = default;
@@ -208,6 +211,11 @@ bool Engine::progress_locked() {
   return anything;
 }
 
+void Engine::remind() {
+  const Inside inside(lock_);
+  if (all_owing_ > 0) knock();
+}
+
 void Engine::knock() {
   for (int rank = 0; rank < peers_.size(); ++rank) {
     if (owing_[static_cast<std::size_t>(rank)] == 0 || rank == peers_.rank()) continue;
@@ -229,7 +237,11 @@ void Engine::Patience::pause() {
   ++looks_;
   if (looks_ == looks_between_calls) door().attending.fetch_add(1, std::memory_order_relaxed);
   if (looks_ % looks_between_calls == 0 && engine_.options_.idle) engine_.options_.idle();
-  if (engine_.is_crowded_ ? looks_ > 8 : looks_ > spinning) std::this_thread::yield();
+  if (looks_ <= (engine_.is_crowded_ ? 8 : spinning)) return;
+  std::this_thread::yield();
+  // Each look may take as long as others compute.
+  constexpr unsigned yields_between_knocks = 8;
+  if (looks_ % yields_between_knocks == 0) engine_.remind();
 }
 
 Engine::Patience::~Patience() {

@@ -114,8 +114,8 @@ class Engine {
   // Whether a message is left where it is, for the receiver to fetch. Two ranks that copy at once, through a ring, are faster; but
   // a receiver that does not look would have the ring grow.
   bool is_offered(int to, std::size_t bytes) const {
-    return bytes >= options_.offered_from &&
-           (bytes >= options_.offered_always || peers_.door(to).attending.load(std::memory_order_relaxed) == 0);
+    return bytes >= options_.offered_from && (bytes >= options_.offered_always ||
+                                              peers_.door(to).attending.load(std::memory_order_relaxed) == 0);
   }
   void make_room(int to, std::size_t bytes);
   void send_at_once(const Context& context, int to, std::int32_t tag, const Source& source);
@@ -141,6 +141,7 @@ class Engine {
   void finish(Request& request);
   Context& context_locked(std::uint32_t number);
   void knock();
+  void remind();
 
   Peers peers_;
   Options options_;

@@ -1,8 +1,11 @@
 #include "mpi/p2p/channel.hpp"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 
 #include "mpi/p2p/elements.hpp"
@@ -47,6 +50,45 @@ int keyval() {
 void progress_mpi() {
   int come = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, state().silent, &come, MPI_STATUS_IGNORE);
+}
+
+// Why this rank cannot serve messages; empty where it can. Messages are served all or none.
+std::string obstacle_here() {
+  for (const char* const call : {"Send",
+                                 "Bsend",
+                                 "Ssend",
+                                 "Rsend",
+                                 "Isend",
+                                 "Ibsend",
+                                 "Issend",
+                                 "Irsend",
+                                 "Send_init",
+                                 "Bsend_init",
+                                 "Ssend_init",
+                                 "Rsend_init",
+                                 "Recv",
+                                 "Irecv",
+                                 "Recv_init",
+                                 "Sendrecv",
+                                 "Sendrecv_replace",
+                                 "Probe",
+                                 "Iprobe",
+                                 "Mprobe",
+                                 "Improbe",
+                                 "Mrecv",
+                                 "Imrecv"})
+    if (!Settings::get().allows(call))
+      return fmt::format("OPENTCA_MPI_DENY has {}, and one such call cannot go another way than the others",
+                         call);
+  // Buffers may be memory of a GPU, which the engine does not reach.
+  for (const char* const library :
+       {"libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"})
+    if (dlopen(library, RTLD_NOW | RTLD_NOLOAD) != nullptr) return "the program uses CUDA";
+  // Its mpi_f08 calls MPI's profiling names to wait and to probe, past every hook.
+  if (dlopen("libmpichfort.so.12", RTLD_NOW | RTLD_NOLOAD) != nullptr)
+    return "the program is in Fortran, with MPICH";
+  if (!packs_plainly()) return "this MPI packs datatypes in a form of its own";
+  return {};
 }
 
 // The ranks of a communicator by their numbers on this host; empty where some are elsewhere.
@@ -107,14 +149,19 @@ Channel::~Channel() {
 }
 
 void Channel::begin() {
-  int is_packed_plainly = packs_plainly() ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &is_packed_plainly, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (is_packed_plainly) make_engine();
-  if (!state().engine) {
-    Session::get().say("point-to-point calls are left to MPI: processes may not read each other's memory here");
+  const std::string obstacle = obstacle_here();
+  int is_served = obstacle.empty() ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &is_served, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (is_served) make_engine();
+  if (state().engine) {
+    serve(MPI_COMM_WORLD);
     return;
   }
-  serve(MPI_COMM_WORLD);
+  const char* const elsewhere =
+      is_served ? "the system does not let processes read each other's memory (ptrace_scope)"
+                : "another rank cannot serve them";
+  Session::get().say(
+      fmt::format("point-to-point calls are left to MPI: {}", obstacle.empty() ? elsewhere : obstacle));
 }
 
 void Channel::end() {

@@ -26,8 +26,8 @@ int Served<Call::Comm_create>::serve(MPI_Comm comm, MPI_Group group, MPI_Comm* m
   return make<Call::Comm_create>(comm, made, comm, group, made);
 }
 
-int Served<Call::Cart_create>::serve(MPI_Comm comm, int dimensions, const int* extents, const int* are_periodic,
-                                     int may_reorder, MPI_Comm* made) {
+int Served<Call::Cart_create>::serve(MPI_Comm comm, int dimensions, const int* extents,
+                                     const int* are_periodic, int may_reorder, MPI_Comm* made) {
   return make<Call::Cart_create>(comm, made, comm, dimensions, extents, are_periodic, may_reorder, made);
 }
 

@@ -28,6 +28,24 @@ bool lies_in_a_row(MPI_Datatype type) {
   return lies;
 }
 
+// Calls `pack` with a buffer, a number of elements and their datatype. MPICH packs nothing from MPI_BOTTOM, which is null there: the
+// elements are then described as seen from another place.
+template <class Pack>
+void at_an_address(void* buffer, int count, MPI_Datatype type, const Pack& pack) {
+  if (buffer != nullptr || count == 0) {
+    pack(buffer, count, type);
+    return;
+  }
+  MPI_Aint back = 0;
+  PMPI_Get_address(&back, &back);
+  back = -back;
+  MPI_Datatype seen_from_there = MPI_DATATYPE_NULL;
+  PMPI_Type_create_hindexed(1, &count, &back, type, &seen_from_there);
+  PMPI_Type_commit(&seen_from_there);
+  pack(static_cast<void*>(&back), 1, seen_from_there);
+  PMPI_Type_free(&seen_from_there);
+}
+
 int as_int(std::size_t bytes) { return static_cast<int>(bytes); }
 
 }  // namespace
@@ -59,15 +77,22 @@ void Elements::let_go() {
 
 std::unique_ptr<std::byte[]> Elements::packed() const {
   auto bytes = std::make_unique_for_overwrite<std::byte[]>(bytes_);
-  int at = 0;
-  PMPI_Pack(buffer_, count_, type_, bytes.get(), as_int(bytes_), &at, MPI_COMM_SELF);
+  at_an_address(buffer_, count_, type_, [&](const void* buffer, int count, MPI_Datatype type) {
+    int at = 0;
+    PMPI_Pack(buffer, count, type, bytes.get(), as_int(bytes_), &at, MPI_COMM_SELF);
+  });
   return bytes;
 }
 
 void Elements::unpack(std::byte* message, std::size_t bytes) const {
   const auto size = static_cast<std::size_t>(size_);
-  int at = 0;
-  PMPI_Unpack(message, as_int(bytes), &at, buffer_, as_int(bytes / size), type_, MPI_COMM_SELF);
+  const auto unpack_from = [&](const std::byte* from, std::size_t there) {
+    return [=](void* buffer, int count, MPI_Datatype type) {
+      int at = 0;
+      PMPI_Unpack(from, as_int(there), &at, buffer, count, type, MPI_COMM_SELF);
+    };
+  };
+  at_an_address(buffer_, as_int(bytes / size), type_, unpack_from(message, bytes));
   const std::size_t rest = bytes % size;
   if (rest == 0) return;
   // A part of an element: the rest of it stays as it was.
@@ -75,11 +100,12 @@ void Elements::unpack(std::byte* message, std::size_t bytes) const {
   PMPI_Type_get_extent(type_, &begin, &extent);
   void* const last = static_cast<std::byte*>(buffer_) + static_cast<MPI_Aint>(bytes / size) * extent;
   const auto element = std::make_unique<std::byte[]>(size);
-  at = 0;
-  PMPI_Pack(last, 1, type_, element.get(), size_, &at, MPI_COMM_SELF);
+  at_an_address(last, 1, type_, [&](const void* buffer, int count, MPI_Datatype type) {
+    int at = 0;
+    PMPI_Pack(buffer, count, type, element.get(), size_, &at, MPI_COMM_SELF);
+  });
   std::memcpy(element.get(), message + bytes - rest, rest);
-  at = 0;
-  PMPI_Unpack(element.get(), size_, &at, last, 1, type_, MPI_COMM_SELF);
+  at_an_address(last, 1, type_, unpack_from(element.get(), size));
 }
 
 bool packs_plainly() {

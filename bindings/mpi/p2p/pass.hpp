@@ -21,7 +21,8 @@ int guarded(const Channel& channel, const Work& work) {
 }
 
 template <Call call, class Pass, class Work>
-int serve_or_pass(const std::shared_ptr<Channel>& channel, bool is_served, const Pass& pass, const Work& work) {
+int serve_or_pass(const std::shared_ptr<Channel>& channel, bool is_served, const Pass& pass,
+                  const Work& work) {
   if (!is_served) {
     tally.count(call, channel == nullptr ? Way::communicator : Way::type);
     return pass();

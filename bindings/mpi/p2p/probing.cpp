@@ -60,7 +60,8 @@ bool probe(const Channel& channel, int from, int tag, MPI_Status* status) {
   return envelope.has_value();
 }
 
-bool match(const std::shared_ptr<Channel>& channel, int from, int tag, MPI_Message* message, MPI_Status* status) {
+bool match(const std::shared_ptr<Channel>& channel, int from, int tag, MPI_Message* message,
+           MPI_Status* status) {
   p2p::Arrival* const found =
       Channel::engine()->match(channel->context(), channel->source(from), Channel::tag(tag));
   if (found == nullptr) return false;
@@ -85,7 +86,8 @@ int Served<Call::Probe>::serve(int from, int tag, MPI_Comm comm, MPI_Status* sta
 int Served<Call::Iprobe>::serve(int from, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
   return serve_or_pass<Call::Iprobe>(
-      channel, is_served(channel, from, tag), [&] { return next<Call::Iprobe>()(from, tag, comm, found, status); },
+      channel, is_served(channel, from, tag),
+      [&] { return next<Call::Iprobe>()(from, tag, comm, found, status); },
       [&] {
         *found = probe(*channel, from, tag, status) ? 1 : 0;
         return MPI_SUCCESS;
@@ -95,7 +97,8 @@ int Served<Call::Iprobe>::serve(int from, int tag, MPI_Comm comm, int* found, MP
 int Served<Call::Mprobe>::serve(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
   return serve_or_pass<Call::Mprobe>(
-      channel, is_served(channel, from, tag), [&] { return next<Call::Mprobe>()(from, tag, comm, message, status); },
+      channel, is_served(channel, from, tag),
+      [&] { return next<Call::Mprobe>()(from, tag, comm, message, status); },
       [&] {
         Channel::engine()->wait_until([&] { return match(channel, from, tag, message, status); });
         return MPI_SUCCESS;
@@ -114,7 +117,8 @@ int Served<Call::Improbe>::serve(int from, int tag, MPI_Comm comm, int* found, M
       });
 }
 
-int Served<Call::Mrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+int Served<Call::Mrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                               MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (!matched().contains(*message)) return next<Call::Mrecv>()(buffer, count, type, message, status);
   const int code = Served<Call::Imrecv>::serve(buffer, count, type, message, &request);

@@ -18,7 +18,8 @@ class Receive {
   }
 
   void start(const Channel& channel, int from, int tag) {
-    Channel::engine()->start_receive(request_, channel.context(), channel.source(from), Channel::tag(tag), target());
+    Channel::engine()->start_receive(request_, channel.context(), channel.source(from), Channel::tag(tag),
+                                     target());
   }
   void start(p2p::Arrival& message) { Channel::engine()->start_receive(request_, message, target()); }
   int end(const Channel& channel, MPI_Status* status) {
@@ -37,8 +38,8 @@ class Receive {
 };
 
 template <Call call>
-int start_receive(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request,
-                  bool is_persistent) {
+int start_receive(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                  MPI_Request* request, bool is_persistent) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
   const Elements elements = channel ? Elements(buffer, count, type) : Elements();
   const bool is_served = channel != nullptr && channel->can_receive(from, tag) && elements.is_valid();
@@ -74,23 +75,24 @@ int Served<Call::Irecv>::serve(void* buffer, int count, MPI_Datatype type, int f
   return start_receive<Call::Irecv>(buffer, count, type, from, tag, comm, request, false);
 }
 
-int Served<Call::Recv_init>::serve(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-                                   MPI_Request* request) {
+int Served<Call::Recv_init>::serve(void* buffer, int count, MPI_Datatype type, int from, int tag,
+                                   MPI_Comm comm, MPI_Request* request) {
   return start_receive<Call::Recv_init>(buffer, count, type, from, tag, comm, request, true);
 }
 
 // With nobody on one side it is a send, or a receive, that may not be mixed with MPI's.
-int Served<Call::Sendrecv>::serve(const void* sent, int count, MPI_Datatype type, int to, int tag, void* received,
-                                  int most, MPI_Datatype received_type, int from, int received_tag, MPI_Comm comm,
-                                  MPI_Status* status) {
+int Served<Call::Sendrecv>::serve(const void* sent, int count, MPI_Datatype type, int to, int tag,
+                                  void* received, int most, MPI_Datatype received_type, int from,
+                                  int received_tag, MPI_Comm comm, MPI_Status* status) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
   const auto pass = [&] {
-    return next<Call::Sendrecv>()(sent, count, type, to, tag, received, most, received_type, from, received_tag, comm,
-                                  status);
+    return next<Call::Sendrecv>()(sent, count, type, to, tag, received, most, received_type, from,
+                                  received_tag, comm, status);
   };
   if (channel != nullptr && from == MPI_PROC_NULL) {
     const int code = Served<Call::Send>::serve(sent, count, type, to, tag, comm);
-    return code != MPI_SUCCESS ? code : next<Call::Recv>()(received, most, received_type, from, 0, comm, status);
+    return code != MPI_SUCCESS ? code
+                               : next<Call::Recv>()(received, most, received_type, from, 0, comm, status);
   }
   if (channel != nullptr && to == MPI_PROC_NULL)
     return Served<Call::Recv>::serve(received, most, received_type, from, received_tag, comm, status);
@@ -108,16 +110,16 @@ int Served<Call::Sendrecv>::serve(const void* sent, int count, MPI_Datatype type
   });
 }
 
-int Served<Call::Sendrecv_replace>::serve(void* buffer, int count, MPI_Datatype type, int to, int tag, int from,
-                                          int received_tag, MPI_Comm comm, MPI_Status* status) {
+int Served<Call::Sendrecv_replace>::serve(void* buffer, int count, MPI_Datatype type, int to, int tag,
+                                          int from, int received_tag, MPI_Comm comm, MPI_Status* status) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
   const Elements elements = channel ? Elements(buffer, count, type) : Elements();
   if (channel == nullptr || !elements.is_valid())
     return next<Call::Sendrecv_replace>()(buffer, count, type, to, tag, from, received_tag, comm, status);
   return guarded(*channel, [&] {
     const auto copy = elements.packed();
-    return Served<Call::Sendrecv>::serve(copy.get(), static_cast<int>(elements.bytes()), MPI_BYTE, to, tag, buffer,
-                                         count, type, from, received_tag, comm, status);
+    return Served<Call::Sendrecv>::serve(copy.get(), static_cast<int>(elements.bytes()), MPI_BYTE, to, tag,
+                                         buffer, count, type, from, received_tag, comm, status);
   });
 }
 

@@ -39,19 +39,20 @@ int start_send(const void* buffer, int count, MPI_Datatype type, int to, int tag
 
 }  // namespace
 
-#define TCA_SENDS(call, mode)                                                                                       \
-  int Served<Call::call>::serve(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
-    return send<Call::call>(buffer, count, type, to, tag, comm, mode);                                              \
+#define TCA_SENDS(call, mode)                                                                      \
+  int Served<Call::call>::serve(const void* buffer, int count, MPI_Datatype type, int to, int tag, \
+                                MPI_Comm comm) {                                                   \
+    return send<Call::call>(buffer, count, type, to, tag, comm, mode);                             \
   }
 TCA_SENDS(Send, p2p::Mode::standard)
 TCA_SENDS(Bsend, p2p::Mode::buffered)
 TCA_SENDS(Ssend, p2p::Mode::synchronous)
 TCA_SENDS(Rsend, p2p::Mode::standard)
 
-#define TCA_STARTS(call, mode, is_persistent)                                                                       \
-  int Served<Call::call>::serve(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,   \
-                                MPI_Request* request) {                                                             \
-    return start_send<Call::call>(buffer, count, type, to, tag, comm, request, mode, is_persistent);                \
+#define TCA_STARTS(call, mode, is_persistent)                                                        \
+  int Served<Call::call>::serve(const void* buffer, int count, MPI_Datatype type, int to, int tag,   \
+                                MPI_Comm comm, MPI_Request* request) {                               \
+    return start_send<Call::call>(buffer, count, type, to, tag, comm, request, mode, is_persistent); \
   }
 TCA_STARTS(Isend, p2p::Mode::standard, false)
 TCA_STARTS(Ibsend, p2p::Mode::buffered, false)

@@ -84,7 +84,8 @@ void Slot::start() {
   }
   if (!elements_.are_in_a_row()) packed_ = std::make_unique_for_overwrite<std::byte[]>(elements_.bytes());
   void* const data = packed_ ? packed_.get() : elements_.data();
-  engine.start_receive(request_, channel_->context(), transfer_.peer, transfer_.tag, {data, elements_.bytes()});
+  engine.start_receive(request_, channel_->context(), transfer_.peer, transfer_.tag,
+                       {data, elements_.bytes()});
 }
 
 void Slot::start(p2p::Arrival& message) {
@@ -114,9 +115,12 @@ int Slot::read_status(MPI_Status* status) {
   else
     channel_->write_status(status, request_.envelope);
   switch (request_.failure) {
-    case p2p::Failure::none: return MPI_SUCCESS;
-    case p2p::Failure::truncated: return MPI_ERR_TRUNCATE;
-    case p2p::Failure::unreadable: return MPI_ERR_OTHER;
+    case p2p::Failure::none:
+      return MPI_SUCCESS;
+    case p2p::Failure::truncated:
+      return MPI_ERR_TRUNCATE;
+    case p2p::Failure::unreadable:
+      return MPI_ERR_OTHER;
   }
   return MPI_ERR_INTERN;
 }

@@ -86,7 +86,8 @@ class Codes {
  private:
   MPI_Status* statuses_;
   bool have_failed_ = false;
-  std::shared_ptr<Channel> failed_;  // of a message of the engine's; for its own, MPI has called the error handler
+  std::shared_ptr<Channel>
+      failed_;  // of a message of the engine's; for its own, MPI has called the error handler
 };
 
 // Completes one of an array that is done, and returns whether there was one. `index` is MPI_UNDEFINED where none is active.
@@ -179,7 +180,8 @@ int Served<Call::Waitall>::serve(int count, MPI_Request* requests, MPI_Status* s
 int Served<Call::Testall>::serve(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
   if (are_left_to_mpi(count, requests)) return next<Call::Testall>()(count, requests, done, statuses);
   Requests apart(count, requests);
-  *done = std::ranges::all_of(apart.slots(), [](const Requests::Own& own) { return own.slot->test(); }) ? 1 : 0;
+  *done =
+      std::ranges::all_of(apart.slots(), [](const Requests::Own& own) { return own.slot->test(); }) ? 1 : 0;
   for (int other = 0; other < apart.others() && *done; ++other)
     PMPI_Request_get_status(apart.first_other()[other], done, MPI_STATUS_IGNORE);
   return *done ? Served<Call::Waitall>::serve(count, requests, statuses) : MPI_SUCCESS;
@@ -193,7 +195,8 @@ int Served<Call::Waitany>::serve(int count, MPI_Request* requests, int* index, M
   return code;
 }
 
-int Served<Call::Testany>::serve(int count, MPI_Request* requests, int* index, int* done, MPI_Status* status) {
+int Served<Call::Testany>::serve(int count, MPI_Request* requests, int* index, int* done,
+                                 MPI_Status* status) {
   if (are_left_to_mpi(count, requests)) return next<Call::Testany>()(count, requests, index, done, status);
   Requests apart(count, requests);
   int code = MPI_SUCCESS;
@@ -202,8 +205,10 @@ int Served<Call::Testany>::serve(int count, MPI_Request* requests, int* index, i
   return code;
 }
 
-int Served<Call::Waitsome>::serve(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  if (are_left_to_mpi(count, requests)) return next<Call::Waitsome>()(count, requests, done, indices, statuses);
+int Served<Call::Waitsome>::serve(int count, MPI_Request* requests, int* done, int* indices,
+                                  MPI_Status* statuses) {
+  if (are_left_to_mpi(count, requests))
+    return next<Call::Waitsome>()(count, requests, done, indices, statuses);
   Requests apart(count, requests);
   int code = MPI_SUCCESS;
   Channel::engine()->wait_until([&] {
@@ -213,8 +218,10 @@ int Served<Call::Waitsome>::serve(int count, MPI_Request* requests, int* done, i
   return code;
 }
 
-int Served<Call::Testsome>::serve(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  if (are_left_to_mpi(count, requests)) return next<Call::Testsome>()(count, requests, done, indices, statuses);
+int Served<Call::Testsome>::serve(int count, MPI_Request* requests, int* done, int* indices,
+                                  MPI_Status* statuses) {
+  if (are_left_to_mpi(count, requests))
+    return next<Call::Testsome>()(count, requests, done, indices, statuses);
   Requests apart(count, requests);
   return complete_some(apart, done, indices, statuses);
 }

@@ -25,7 +25,8 @@ using p2p::Failure;
 using p2p::Mode;
 using p2p::Request;
 
-const p2p::Options small_rings{.ring_bytes = 8192, .fragment_bytes = 1024, .offered_from = 12'000, .idle = {}};
+const p2p::Options small_rings{
+    .ring_bytes = 8192, .fragment_bytes = 1024, .offered_from = 12'000, .idle = {}};
 constexpr unsigned messages_a_round = 100;
 
 struct Receive {

@@ -7,12 +7,12 @@
 
 static int rank, size, wrong;
 
-#define CHECK(condition)                                                                    \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition);        \
-      wrong = 1;                                                                            \
-    }                                                                                       \
+#define CHECK(condition)                                                             \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition); \
+      wrong = 1;                                                                     \
+    }                                                                                \
   } while (0)
 
 enum { large = 300000 };
@@ -83,6 +83,22 @@ static void types(void) {
   }
 }
 
+/* Addresses in place of a buffer. */
+static void bottom(void) {
+  int number = rank == 0 ? 5 : -1, length = 1;
+  MPI_Aint where;
+  MPI_Datatype integer = MPI_INT, there;
+  MPI_Get_address(&number, &where);
+  MPI_Type_create_struct(1, &length, &where, &integer, &there);
+  MPI_Type_commit(&there);
+  if (rank == 0) MPI_Send(MPI_BOTTOM, 1, there, 1, 8, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Recv(MPI_BOTTOM, 1, there, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(number == 5);
+  }
+  MPI_Type_free(&there);
+}
+
 static void nonblocking(MPI_Comm comm) {
   enum { many = 64 };
   MPI_Request requests[2 * many + 1];
@@ -97,14 +113,18 @@ static void nonblocking(MPI_Comm comm) {
       MPI_Irecv(&come[i], 1, MPI_INT, i % 3 ? other : MPI_ANY_SOURCE, i, comm, &requests[i]);
     }
     for (int i = 0; i < many; ++i) {
-      if (i % 4 == 0) MPI_Issend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
-      else MPI_Isend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
+      if (i % 4 == 0)
+        MPI_Issend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
+      else
+        MPI_Isend(&going[i], 1, MPI_INT, other, i, comm, &requests[many + i]);
     }
     /* One of MPI's own among them. */
     MPI_Ibarrier(MPI_COMM_SELF, &requests[2 * many]);
     remaining = 2 * many + 1;
     switch (way) {
-      case 0: MPI_Waitall(2 * many + 1, requests, statuses); break;
+      case 0:
+        MPI_Waitall(2 * many + 1, requests, statuses);
+        break;
       case 1:
         for (; remaining > 0; --remaining) {
           MPI_Waitany(2 * many + 1, requests, &index, statuses);
@@ -265,6 +285,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < large; ++i) out[i] = i * 7 + 1;
   blocking(MPI_COMM_WORLD);
   types();
+  bottom();
   nonblocking(MPI_COMM_WORLD);
   persistent();
   probes();

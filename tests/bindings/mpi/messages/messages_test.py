@@ -1,0 +1,87 @@
+"""Point-to-point calls of programs in C and Fortran under `tca mpi` with OPENTCA_MPI=all: the answers of MPI, and which way they went.
+
+Standard library only. TCA names the command line under test, MPIS the MPIs that it was built for, PROGRAMS the sources in C and in Fortran."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "cli"))
+from commands import PATIENCE, TCA  # noqa: E402
+
+MPIS = os.environ.get("MPIS", "").split()
+IN_C, IN_FORTRAN = os.environ.get("PROGRAMS", "messages.c messages.F90").split()
+RIGHT = "all messages are right"
+
+
+class Messages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+
+    def program(self, mpi, source, *options):
+        path = os.path.join(self.folder.name, "-".join((source, mpi, *options)))
+        if not os.path.exists(path):
+            compiler = ("mpif90." if source.endswith(".F90") else "mpicc.") + mpi
+            subprocess.run([compiler, "-w", "-O1", *options, os.path.join(HERE, source), "-o", path], check=True)
+        return path
+
+    def run_program(self, mpi, *command, ranks=2, **settings):
+        settings = {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OPENTCA_MPI": "all",
+            "OPENTCA_MPI_REPORT": "1",
+            **settings,
+        }
+        run = subprocess.run(
+            ["mpirun." + mpi, "-n", str(ranks), *command],
+            capture_output=True,
+            text=True,
+            timeout=3 * PATIENCE,
+            env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL,
+        )
+        self.assertEqual((run.returncode, run.stdout.strip()), (0, RIGHT), run.stderr)
+        return run.stderr
+
+    def served(self, report, call):
+        rows = [line.split() for line in report.splitlines() if line.startswith(f"MPI_{call} ")]
+        self.assertEqual(len(rows), 1, report)
+        return int(rows[0][1])
+
+    def test_messages_are_right_and_served(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                report = self.run_program(mpi, TCA, "mpi", self.program(mpi, IN_C), ranks=3)
+                for call in ("Send", "Recv", "Isend", "Irecv", "Send_init", "Probe", "Improbe"):
+                    self.assertGreater(self.served(report, call), 0, report)
+
+    def test_the_program_expects_what_mpi_does(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                self.run_program(mpi, self.program(mpi, IN_C))
+
+    @unittest.skipUnless("openmpi" in MPIS, "MPICH 4.0's own functions for Fortran give wrong indices")
+    def test_fortran_is_served(self):
+        for options in ((), ("-DUSE_MPI",)):
+            with self.subTest(options):
+                report = self.run_program("openmpi", TCA, "mpi", self.program("openmpi", IN_FORTRAN, *options))
+                self.assertGreater(self.served(report, "Isend"), 0, report)
+
+    def test_a_denied_call_leaves_all_messages_to_mpi(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                said = self.run_program(mpi, TCA, "mpi", self.program(mpi, IN_C), OPENTCA_MPI_DENY="Isend")
+                self.assertIn("point-to-point calls are left to MPI: OPENTCA_MPI_DENY has Isend", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
