@@ -6,7 +6,7 @@ namespace tca::tool {
 
 namespace {
 
-// Beyond so many messages in a step the model takes gigabytes.
+// Beyond so many messages the model takes gigabytes.
 constexpr std::size_t most_puts = 4'000'000;
 
 }  // namespace
@@ -18,25 +18,28 @@ void Loop::kernel(std::string_view what, double bytes, double flops) {
   phases_.emplace_back(Kernel{what, bytes, flops});
 }
 
-void Loop::step(bool is_strided, const std::function<void(std::uint32_t, const Put&)>& lay_down) {
-  Step step{steps_laid_++, std::vector<double>(stage_.ranks()), std::vector<double>(stage_.ranks())};
-  std::size_t puts = 0;
-  for (std::uint32_t rank = 0; rank < stage_.ranks(); ++rank)
-    lay_down(rank, [&](std::uint32_t to, std::uint64_t bytes) {
-      if (++puts > most_puts)
-        base::fail(Errc::invalid_argument,
-                   "{} ranks: a step has more than {} messages; take fewer ranks or another grid",
-                   stage_.ranks(), most_puts);
-      const Carrier carrier = carry_(rank, to, bytes);
-      bytes_ += bytes;
-      // Those of a step between the same two ranks are all of one size, so they share a tag.
-      steps_.put({rank, step.number}, {to, step.number}, {.bytes = bytes}, carrier,
-                 static_cast<std::uint32_t>(step.number));
-      if (!is_strided || carrier == Carrier::chain) return;
-      step.sent[rank] += static_cast<double>(bytes);
-      step.received[to] += static_cast<double>(bytes);
-    });
-  phases_.emplace_back(std::move(step));
+void Loop::exchange(std::uint32_t steps, bool is_strided, const LayDown& lay_down) {
+  Exchange exchange{steps_laid_, steps_laid_ + steps, std::vector<double>(stage_.ranks()),
+                    std::vector<double>(stage_.ranks())};
+  for (std::size_t number = exchange.first; number < exchange.end; ++number)
+    for (std::uint32_t rank = 0; rank < stage_.ranks(); ++rank)
+      lay_down(static_cast<std::uint32_t>(number - exchange.first), rank,
+               [&](std::uint32_t to, std::uint64_t bytes) {
+                 if (++puts_ > most_puts)
+                   base::fail(Errc::invalid_argument,
+                              "{} ranks: together they have more than {} messages; take fewer ranks or another grid",
+                              stage_.ranks(), most_puts);
+                 const Carrier carrier = carry_(rank, to, bytes);
+                 bytes_ += bytes;
+                 // Those of a step between the same two ranks are all of one size, so they share a tag.
+                 steps_.put({rank, number}, {to, number}, {.bytes = bytes}, carrier,
+                            static_cast<std::uint32_t>(number));
+                 if (!is_strided || carrier == Carrier::chain) return;
+                 exchange.sent[rank] += static_cast<double>(bytes);
+                 exchange.received[to] += static_cast<double>(bytes);
+               });
+  steps_laid_ = exchange.end;
+  phases_.emplace_back(std::move(exchange));
 }
 
 void Loop::sum() {
@@ -63,16 +66,18 @@ des::Task Loop::play(std::uint32_t rank, std::uint64_t passes) {
 des::Task Loop::perform(std::uint32_t rank, std::uint64_t pass, const Phase& phase) {
   if (const auto* kernel = std::get_if<Kernel>(&phase))
     return stage_.kernel(rank, kernel->what, kernel->bytes, kernel->flops);
-  if (const auto* step = std::get_if<Step>(&phase)) return exchange(rank, pass, *step);
+  if (const auto* exchange = std::get_if<Exchange>(&phase)) return play(rank, pass, *exchange);
   return add_up(rank, pass * sums_ + std::get<Sum>(phase).number);
 }
 
-des::Task Loop::exchange(std::uint32_t rank, std::uint64_t pass, const Step& step) {
-  des::Task packed = move(rank, "pack", step.sent[rank]);
+des::Task Loop::play(std::uint32_t rank, std::uint64_t pass, const Exchange& exchange) {
+  des::Task packed = move(rank, "pack", exchange.sent[rank]);
   co_await packed;
-  des::Task exchanged = steps_.run({rank, step.number}, pass + 1);
-  co_await exchanged;
-  des::Task unpacked = move(rank, "unpack", step.received[rank]);
+  for (std::size_t number = exchange.first; number < exchange.end; ++number) {
+    des::Task stepped = steps_.run({rank, number}, pass + 1);
+    co_await stepped;
+  }
+  des::Task unpacked = move(rank, "unpack", exchange.received[rank]);
   co_await unpacked;
 }
 

@@ -1,5 +1,6 @@
 #include "model/solvers.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tca/grid.hpp"
@@ -26,12 +27,12 @@ void add_cg(Loop& loop, const SparseMatrix& matrix, const std::array<std::uint32
   loop.kernel("multiply", elements * (word + sizeof(std::int32_t)) + as_double(own_rows + own_columns) * word,
               2 * elements);
   for (std::uint32_t bit = 1; bit < columns; bit *= 2) {
-    loop.step(false, [=](std::uint32_t rank, const Loop::Put& put) {
+    loop.exchange(1, false, [=](std::uint32_t, std::uint32_t rank, const Loop::Put& put) {
       put(rank / columns * columns + (rank % columns ^ bit), summed);
     });
     loop.kernel("add", 3 * vector * word, vector);
   }
-  loop.step(false, [=](std::uint32_t rank, const Loop::Put& put) {
+  loop.exchange(1, false, [=](std::uint32_t, std::uint32_t rank, const Loop::Put& put) {
     const std::uint32_t row = rank / columns, column = rank % columns;
     const std::uint32_t across = column / doubled * columns + row * doubled + column % doubled;
     if (across != rank) put(across, summed);
@@ -58,16 +59,17 @@ void add_qcd(Loop& loop, const std::array<std::int64_t, 4>& lattice, const std::
   const double real = static_cast<double>(element), half = as_double(sites) / 2;
   const auto hop = [&] {
     loop.kernel("project", slots * (spinor + half_spinor + link) * real, slots * projection_flops);
-    loop.step(false, [&](std::uint32_t rank, const Loop::Put& put) {
-      for (std::size_t d = 0; d < 4; ++d)
+    for (std::size_t d = 0; d < 4; ++d) {
+      if (grid[d] == 1) continue;
+      loop.exchange(1, false, [&, d](std::uint32_t, std::uint32_t rank, const Loop::Put& put) {
         for (const int way : {-1, 1}) {
           Grid::Coordinates step{};
           step[d] = way;
-          if (grid[d] > 1)
-            put(static_cast<std::uint32_t>(*ranks.neighbour(static_cast<int>(rank), step)),
-                static_cast<std::uint64_t>(as_double(face[d]) * half_spinor * real));
+          put(static_cast<std::uint32_t>(*ranks.neighbour(static_cast<int>(rank), step)),
+              static_cast<std::uint64_t>(as_double(face[d]) * half_spinor * real));
         }
-    });
+      });
+    }
     loop.kernel("hop", half * (10 * spinor + 8 * link) * real, half * hop_flops);
   };
   const auto vectors = [&](std::string_view what, double count, double flops) {
@@ -86,20 +88,25 @@ void add_qcd(Loop& loop, const std::array<std::int64_t, 4>& lattice, const std::
 void add_fft(Loop& loop, const std::array<std::int64_t, 3>& extents,
              const std::array<std::uint32_t, 2>& grid) {
   const auto [rows, columns] = grid;
+  constexpr std::uint32_t most_at_once = 4;  // messages of a rank, as MPI libraries throttle them
   const std::uint32_t ranks = rows * columns;
   const double points = as_double(extents[0]) * as_double(extents[1]) * as_double(extents[2]) / ranks;
   constexpr double number = 2 * sizeof(double);
   const auto transform = [&](std::string_view what, std::int64_t length) {
     loop.kernel(what, 2 * number * points, 5 * points * std::log2(as_double(length)));
   };
-  // Within each row or column of the grid everyone sends everyone a part, and begins behind itself.
+  // Within each row or column of the grid everyone sends everyone a part, a few at a time, and begins behind
+  // itself.
   const auto transpose = [&](std::uint32_t parts, std::uint32_t stride) {
     const auto bytes = static_cast<std::uint64_t>(number * points / parts);
-    if (parts > 1)
-      loop.step(true, [=](std::uint32_t rank, const Loop::Put& put) {
-        const std::uint32_t own = rank / stride % parts, first = rank - own * stride;
-        for (std::uint32_t i = 1; i < parts; ++i) put(first + (own + i) % parts * stride, bytes);
-      });
+    if (parts == 1) return;
+    loop.exchange((parts + most_at_once - 2) / most_at_once, true,
+                  [=](std::uint32_t step, std::uint32_t rank, const Loop::Put& put) {
+                    const std::uint32_t own = rank / stride % parts, first = rank - own * stride;
+                    const std::uint32_t begin = 1 + step * most_at_once;
+                    for (std::uint32_t i = begin; i < std::min(parts, begin + most_at_once); ++i)
+                      put(first + (own + i) % parts * stride, bytes);
+                  });
   };
   transform("transform z", extents[2]);
   transpose(columns, 1);
