@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 file=${1:?give the file to write, such as bench/results/DATE-model-scaling.jsonl}
 tca=${2:-build/release/bin/tca}
+export OPENTCA_MACHINES=${OPENTCA_MACHINES:-$PWD/machines}
 part=$(mktemp --suffix .jsonl)
 trap 'rm -f "$part"' EXIT
 : > "$file"
@@ -15,7 +16,7 @@ model() {
   rm -f "$part"
   "$tca" model "$1" --machine h200-4096 --ranks "$2" --iterations 1 --fidelity flow --sweep "size=$4" \
     --sweep scheme=hybrid,mpi --json "$part" > /dev/null
-  sed "s/^{/{\"scaling\":\"$3\",/" "$part" >> "$file"
+  sed "s/^{/{\"scaling\":\"$3\",/; s#$part#scaling.jsonl#" "$part" >> "$file"
 }
 
 declare -A sizes=(
@@ -27,7 +28,7 @@ declare -A sizes=(
 declare -A strong=([himeno]=1024x512x512 [cg]=D [qcd]=64x64x64x128 [fft]=512x512x512)
 declare -A weak=(
   [himeno8]=512x256x256 [himeno64]=1024x512x512 [himeno512]=2048x1024x1024 [himeno4096]=4096x2048x2048
-  [cg8]=300000x240 [cg64]=2400000x240 [cg512]=19200000x240 [cg4096]=153600000x240
+  [cg8]=32768x240 [cg64]=262144x240 [cg512]=2097152x240 [cg4096]=16777216x240
   [qcd8]=32x32x32x32 [qcd64]=64x64x64x32 [qcd512]=64x64x128x128 [qcd4096]=128x128x128x256
   [fft8]=128x128x128 [fft64]=256x256x256 [fft512]=512x512x512 [fft4096]=1024x1024x1024
 )

@@ -39,10 +39,14 @@ def draw_program(axes, program, records):
 def draw(paths, output, title):
     records = jsonl.read(paths, jsonl.having(NEEDED, "modelled scaling"))
     programs = list(dict.fromkeys(record["bench"] for record in records))
-    figure, row = plt.subplots(1, len(programs), squeeze=False, figsize=(3.4 * len(programs), 3.8), layout="constrained")
-    for axes, program in zip(row[0], programs):
+    figure, row = plt.subplots(
+        1, len(programs) + 1, figsize=(3.2 * len(programs) + 2, 3.8), layout="constrained",
+        gridspec_kw={"width_ratios": [*(3.2 for _ in programs), 2]},
+    )  # fmt: skip
+    for axes, program in zip(row, programs):
         draw_program(axes, program, [r for r in records if r["bench"] == program and r["scaling"] in KINDS])
-    row[0][0].set_ylabel("µs an iteration or transform, modelled")
-    figure.legend(*row[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+    row[0].set_ylabel("µs an iteration or transform, modelled")
+    row[-1].set_axis_off()
+    row[-1].legend(*row[0].get_legend_handles_labels(), loc="center left", fontsize=9, frameon=False)
     figure.suptitle(title or "Modelled scaling of boxes of eight GPUs")
     save(figure, output)

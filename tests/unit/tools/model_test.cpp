@@ -240,8 +240,7 @@ TEST(Model, SaysWhatItCannotRun) {
 // Everything that a rank of a solver does is in its ledger, and both ways send the same bytes.
 // Within boxes of GPUs NVLink is faster than the network.
 TEST(Model, SolversAndTransformsRunInBoxesAndBetweenThem) {
-  const std::map<std::string, std::string> sizes{
-      {"cg", "20000x64"}, {"qcd", "8x8x8x8"}, {"fft", "32x32x32"}};
+  const std::map<std::string, std::string> sizes{{"cg", "20000x64"}, {"qcd", "8x8x8x8"}, {"fft", "32x32x32"}};
   for (const auto& [program, size] : sizes) {
     ModelOptions options;
     options.program = program;

@@ -26,7 +26,6 @@ Scheme find_scheme(const net::Machine& machine, const ModelOptions& options, std
 std::uint32_t count_ranks(const net::Machine& machine, const ModelOptions& options);
 Exchange make_exchange(const net::Machine& machine, const ModelOptions& options, std::uint32_t ranks);
 
-
 // A loop and what it is of: `lay_down` adds the phases of a pass.
 struct LoopPlan {
   std::vector<std::uint32_t> grid;

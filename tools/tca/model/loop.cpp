@@ -26,9 +26,10 @@ void Loop::exchange(std::uint32_t steps, bool is_strided, const LayDown& lay_dow
       lay_down(static_cast<std::uint32_t>(number - exchange.first), rank,
                [&](std::uint32_t to, std::uint64_t bytes) {
                  if (++puts_ > most_puts)
-                   base::fail(Errc::invalid_argument,
-                              "{} ranks: together they have more than {} messages; take fewer ranks or another grid",
-                              stage_.ranks(), most_puts);
+                   base::fail(
+                       Errc::invalid_argument,
+                       "{} ranks: together they have more than {} messages; take fewer ranks or another grid",
+                       stage_.ranks(), most_puts);
                  const Carrier carrier = carry_(rank, to, bytes);
                  bytes_ += bytes;
                  // Those of a step between the same two ranks are all of one size, so they share a tag.

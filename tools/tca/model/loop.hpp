@@ -42,7 +42,7 @@ class Loop {
     double bytes, flops;
   };
   struct Exchange {
-    std::size_t first, end;  // steps
+    std::size_t first, end;              // steps
     std::vector<double> sent, received;  // by rank: what kernels pack and unpack
   };
   struct Sum {

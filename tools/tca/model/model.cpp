@@ -61,14 +61,15 @@ struct ProgramOption {
   }
 };
 
-const std::vector<ProgramOption> program_options{{"size", {"himeno", "cg", "qcd", "fft"}},
-                                                 {"extent", {"halo"}},
-                                                 {"layout", {"halo"}},
-                                                 {"grid", {"himeno", "halo", "cg", "qcd", "fft"}},
-                                                 {"element", {"himeno", "halo", "qcd"}},
-                                                 {"iterations", {"himeno", "halo", "pingpong", "cg", "qcd", "fft"}},
-                                                 {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}},
-                                                 {"algorithm", {"bcast", "allgather", "allreduce"}}};
+const std::vector<ProgramOption> program_options{
+    {"size", {"himeno", "cg", "qcd", "fft"}},
+    {"extent", {"halo"}},
+    {"layout", {"halo"}},
+    {"grid", {"himeno", "halo", "cg", "qcd", "fft"}},
+    {"element", {"himeno", "halo", "qcd"}},
+    {"iterations", {"himeno", "halo", "pingpong", "cg", "qcd", "fft"}},
+    {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}},
+    {"algorithm", {"bcast", "allgather", "allreduce"}}};
 
 // Refuses an option that the program would silently ignore. `said` is how the command line gave it.
 void check_known(const ProgramOption& option, const std::string& said, const std::string& program) {
@@ -200,10 +201,11 @@ void add_program_options(CLI::App& app, ModelOptions& options) {
                              "Size of a message; in an allgather, of what each rank contributes"),
               1, std::int64_t{1} << 40)
       ->capture_default_str();
-  app.add_option("-s,--size", options.size,
-                 "Problem size. himeno: XS, S, M (when not given), L, XL, or extents such as 256x128x128; cg: a "
-                 "class (C), or rows and elements of a row, such as 1000000x200; qcd: a lattice (32x32x32x64); "
-                 "fft: an array (512x512x512)");
+  app.add_option(
+      "-s,--size", options.size,
+      "Problem size. himeno: XS, S, M (when not given), L, XL, or extents such as 256x128x128; cg: a "
+      "class (C), or rows and elements of a row, such as 1000000x200; qcd: a lattice (32x32x32x64); "
+      "fft: an array (512x512x512)");
   app.add_option("--extent", options.extent, "Edge length, in cells, of the cube that each rank has in halo")
       ->capture_default_str();
   app.add_option("--grid", options.grid, "Number of ranks along each dimension, such as 2x8x1; auto chooses")

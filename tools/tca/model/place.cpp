@@ -80,7 +80,8 @@ std::vector<net::RankPlace> place_ranks(const net::Machine& machine, std::uint32
   if (way.way == Way::stores && !grid.empty() && ranks > machine.places.size())
     brick = brick_of(static_cast<std::uint32_t>(machine.places.size()), grid);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    net::RankPlace& own = places.emplace_back(net::place_of_rank(machine, brick ? place_in_boxes(rank, *brick, grid) : rank));
+    net::RankPlace& own =
+        places.emplace_back(net::place_of_rank(machine, brick ? place_in_boxes(rank, *brick, grid) : rank));
     if (gpu != 0) own.unit = net::find_unit(machine.network.node, fmt::format("gpu{}", gpu));
     if (grid.empty() || !single || way.interconnect >= machine.network.interconnects.size()) continue;
     const net::Topology& topology = machine.network.interconnects[way.interconnect].topology;

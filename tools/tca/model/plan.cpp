@@ -58,9 +58,9 @@ LoopPlan plan_cg(const ModelOptions& options, std::uint32_t ranks) {
                "--grid {}: cg takes as many columns as rows, or twice as many, such as 2x4", options.grid);
   if (matrix.rows < ranks)
     base::fail(Errc::invalid_argument, "{} ranks: the matrix has only {} rows", ranks, matrix.rows);
-  return {.grid = {grid.begin(), grid.end()},
-          .n = matrix.rows,
-          .lay_down = [=](Loop& loop) { add_cg(loop, matrix, grid); }};
+  return {.grid = {grid.begin(), grid.end()}, .n = matrix.rows, .lay_down = [=](Loop& loop) {
+            add_cg(loop, matrix, grid);
+          }};
 }
 
 LoopPlan plan_qcd(const ModelOptions& options, std::uint32_t ranks) {
@@ -78,10 +78,10 @@ LoopPlan plan_qcd(const ModelOptions& options, std::uint32_t ranks) {
       base::fail(Errc::invalid_argument, "--size {}: the grid {} does not divide it evenly", options.size,
                  describe({grid.begin(), grid.end()}));
   const auto element = static_cast<std::uint64_t>(options.element > 0 ? options.element : 4);
-  return {.grid = {grid.begin(), grid.end()},
-          .in_bricks = true,
-          .n = lattice[0],
-          .lay_down = [=](Loop& loop) { add_qcd(loop, lattice, grid, element); }};
+  return {
+      .grid = {grid.begin(), grid.end()}, .in_bricks = true, .n = lattice[0], .lay_down = [=](Loop& loop) {
+        add_qcd(loop, lattice, grid, element);
+      }};
 }
 
 LoopPlan plan_fft(const ModelOptions& options, std::uint32_t ranks) {
@@ -98,9 +98,9 @@ LoopPlan plan_fft(const ModelOptions& options, std::uint32_t ranks) {
   const std::int64_t rows = grid[0], columns = grid[1];
   if (rows > std::min(extents[0], extents[1]) || columns > std::min(extents[1], extents[2]))
     base::fail(Errc::invalid_argument, "--size {}: too small for {} ranks", options.size, ranks);
-  return {.grid = {grid.begin(), grid.end()},
-          .n = extents[0],
-          .lay_down = [=](Loop& loop) { add_fft(loop, extents, grid); }};
+  return {.grid = {grid.begin(), grid.end()}, .n = extents[0], .lay_down = [=](Loop& loop) {
+            add_fft(loop, extents, grid);
+          }};
 }
 
 }  // namespace

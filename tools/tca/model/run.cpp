@@ -32,8 +32,7 @@ void check_numbers(const ModelOptions& options, std::uint32_t ranks) {
   const bool faces = exchanges_faces(options.program);
   if (options.iterations < 1 || options.iterations > 1'000'000)
     base::fail(Errc::invalid_argument, "--iterations {}: 1 to 1000000 are possible", options.iterations);
-  if (!faces && !is_loop(options.program) &&
-      (options.bytes < 1 || options.bytes > (std::int64_t{1} << 32)))
+  if (!faces && !is_loop(options.program) && (options.bytes < 1 || options.bytes > (std::int64_t{1} << 32)))
     base::fail(Errc::invalid_argument, "--bytes {}: 1 to 4294967296 are possible", options.bytes);
   if (options.element < 0 || options.element > 64)
     base::fail(Errc::invalid_argument, "--element {}: a number has 1 to 64 bytes", options.element);
@@ -190,15 +189,14 @@ ModelResult run_model(const ModelOptions& options) {
              : loops                   ? loop.n
                                        : options.bytes;
 
-  Stage stage(machine,
-              {.places = place_ranks(machine, result.ranks,
-                                     faces            ? exchange.grid
-                                     : loop.in_bricks ? loop.grid
-                                                      : std::vector<std::uint32_t>{},
-                                     options.gpu),
-               .fidelity = net::find_fidelity(result.fidelity, "--fidelity"),
-               .library = options.library,
-               .keeps_spans = !options.trace.empty()});
+  Stage stage(machine, {.places = place_ranks(machine, result.ranks,
+                                              faces            ? exchange.grid
+                                              : loop.in_bricks ? loop.grid
+                                                               : std::vector<std::uint32_t>{},
+                                              options.gpu),
+                        .fidelity = net::find_fidelity(result.fidelity, "--fidelity"),
+                        .library = options.library,
+                        .keeps_spans = !options.trace.empty()});
   if (faces)
     run_exchange(stage, exchange);
   else if (loops)
