@@ -27,5 +27,6 @@ draw performance-gpu-collectives "Collectives of four H100s, in a graph" \
 draw performance-gpu-qcd "Conjugate gradients: the same lattice on more H100s" \
   '"bench":"qcd_cg"' 2026-11-27-gpu-4xh100.jsonl
 
+"$tca" plot bench/results/2026-11-28-model-scaling.jsonl -o docs/scaling.svg
 "$tca" scorecard --json > "$scratch"
 "$tca" plot "$scratch" -o docs/scorecard.svg

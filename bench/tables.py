@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/ that are made from what programs print, in place: bench/tables.py [TCA]
+"""Writes the tables of docs/ that are made from records and from what programs print, in place: bench/tables.py [TCA]
 
-A table stands between two comments, <!-- table: NAME --> and <!-- end of table -->, which the script leaves where they are."""
+A table stands between two comments, <!-- table: NAME --> and <!-- end of table -->, which the script leaves where they are.
+bench/tables.py --check fails where a table differs from what the records in bench/results/ give."""
+import functools
 import itertools
 import json
 import re
@@ -65,17 +67,79 @@ def scorecard(tca):
         yield said(points[0]) if len(points) == 1 else of_several(points)
 
 
-TABLES = {"scorecard": scorecard}
+@functools.cache
+def records(name):
+    text = (ROOT / "bench/results" / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+SCALING = "2026-11-28-model-scaling"
+PROGRAMS = {"himeno": "Himeno", "cg": "CG", "qcd": "lattice QCD", "fft": "FFT"}
+
+
+def both_ways(kind):
+    """Pairs of records, hybrid and by the network alone, of one program, size and number of GPUs."""
+    of_kind = [record for record in records(SCALING) if record["scaling"] == kind]
+    for _, pair in itertools.groupby(of_kind, lambda r: (r["bench"], r["ranks"], r["point"].split()[0])):
+        hybrid, alone = sorted(pair, key=lambda r: r["protocol"] != "hybrid")
+        yield hybrid, alone
+
+
+def size_of(record):
+    return record["point"].split()[0].removeprefix("size=")
+
+
+def scaling():
+    yield row("", "", "GPUs", "size", "grid", "hybrid, µs", "network alone, µs", "ratio")
+    yield "|---|---|---|---|---|---|---|---|"
+    pairs = [(kind, *pair) for kind in ("strong", "weak") for pair in both_ways(kind)]
+    for kind, hybrid, alone in sorted(pairs, key=lambda p: (list(PROGRAMS).index(p[1]["bench"]), p[0], p[1]["ranks"])):
+        times = hybrid["mean_us"], alone["mean_us"]
+        yield row(PROGRAMS[hybrid["bench"]], kind, hybrid["ranks"], size_of(hybrid), hybrid["layout"],
+                  *(f"{us:.4g}" for us in times), f"{times[1] / times[0]:.2f}")  # fmt: skip
+
+
+def scaling_sizes():
+    yield row("", "sizes and ratios, 64 GPUs")
+    yield "|---|---|"
+    for program, pairs in itertools.groupby(both_ways("sizes"), lambda pair: pair[0]["bench"]):
+        yield row(PROGRAMS[program], ", ".join(f"{size_of(a)}: {b['mean_us'] / a['mean_us']:.2f}" for a, b in pairs))
+
+
+FROM_PROGRAMS = {"scorecard": scorecard}
+FROM_RECORDS = {"scaling": scaling, "scaling-sizes": scaling_sizes}
+
+
+def made(name, tca):
+    return FROM_RECORDS[name]() if name in FROM_RECORDS else FROM_PROGRAMS[name](tca)
+
+
+def check():
+    """Returns the places of tables that are not what their records give. Programs are not run."""
+    wrong = []
+    for page in PAGES:
+        for _, name, table, _ in PARTS.findall(page.read_text(encoding="utf-8")):
+            if name in FROM_RECORDS and table != "\n".join(made(name, None)) + "\n":
+                wrong.append(f"{page.relative_to(ROOT)}: the table `{name}` is not what its records give; run bench/tables.py")
+    return wrong
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def main(tca=str(ROOT / "build/release/bin/tca")):
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    if tca == "--check":
+        wrong = check()
+        print("\n".join(wrong), file=sys.stderr)
+        return 1 if wrong else 0
+    for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        made = PARTS.sub(lambda part: part[1] + "\n".join(TABLES[part[2]](tca)) + "\n" + part[4], text)
-        if made != text:
-            page.write_text(made, encoding="utf-8")
+        new = PARTS.sub(lambda part: part[1] + "\n".join(made(part[2], tca)) + "\n" + part[4], text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
             print(f"tables: {page.relative_to(ROOT)} has changed")
+    return 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

@@ -32,6 +32,7 @@ import channels  # noqa: E402  (after the choice of Agg)
 import jsonl  # noqa: E402
 import latency  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
+import modelled  # noqa: E402
 import pion  # noqa: E402
 import plasma  # noqa: E402
 import scaling  # noqa: E402
@@ -341,6 +342,8 @@ def main():
             scorecard.draw(arguments.files, arguments.output, arguments.title)
         elif all(pion.recognises(file) for file in arguments.files):
             pion.draw(arguments.files, arguments.output, arguments.title)
+        elif all(modelled.recognises(file) for file in arguments.files):
+            modelled.draw(arguments.files, arguments.output, arguments.title)
         elif all(plasma.recognises(file) for file in arguments.files):
             plasma.draw(arguments.files, arguments.output, arguments.title)
         elif all(spin.recognises(file) for file in arguments.files):

@@ -1,7 +1,10 @@
 #include "model/net/shares.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
+#include <utility>
 
 namespace tca::net {
 
@@ -49,17 +52,20 @@ std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32
   std::vector<double> left(links, static_cast<double>(whole));
   std::vector<bool> settled(flows.size());
   // The link with the lowest level settles the flows that it limits. The levels of the other links can only
-  // rise by that.
-  for (;;) {
-    double lowest = no_limit;
-    std::uint32_t tightest = 0;
-    for (std::uint32_t link = 0; link < links; ++link) {
-      const double here = level(left[link], takers[link], settled);
-      if (here >= lowest) continue;
-      lowest = here;
-      tightest = link;
+  // rise by that, so a level that was computed earlier is a bound until its link comes to the front.
+  using Level = std::pair<double, std::uint32_t>;
+  std::priority_queue<Level, std::vector<Level>, std::greater<>> levels;
+  for (std::uint32_t link = 0; link < links; ++link)
+    levels.emplace(level(left[link], takers[link], settled), link);
+  while (!levels.empty()) {
+    const auto [bound, tightest] = levels.top();
+    if (bound == no_limit) break;
+    const double lowest = level(left[tightest], takers[tightest], settled);
+    levels.pop();
+    if (lowest > bound) {
+      levels.emplace(lowest, tightest);
+      continue;
     }
-    if (lowest == no_limit) return speeds;
     for (const Taker& taker : takers[tightest]) {
       if (settled[taker.flow] || taker.rate <= lowest) continue;
       settled[taker.flow] = true;
@@ -71,6 +77,7 @@ std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32
       }
     }
   }
+  return speeds;
 }
 
 }  // namespace tca::net

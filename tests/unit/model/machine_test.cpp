@@ -14,8 +14,8 @@
 namespace tca::net {
 namespace {
 
-const std::vector<std::string> machines{"dgx-h200", "h200-cluster", "ha-pacs", "ha-pacs-tca",
-                                        "peach3",   "quong-v5",     "quong",   "torus-32k"};
+const std::vector<std::string> machines{"dgx-h200", "h200-4096", "h200-cluster", "ha-pacs",  "ha-pacs-tca",
+                                        "peach3",   "quong-v5",  "quong",        "torus-32k"};
 
 TEST(Machine, TheListHasThoseThatComeWithTheProject) {
   const std::vector<std::string> list = list_machines();

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <regex>
 #include <sstream>
@@ -234,6 +235,47 @@ TEST(Model, SaysWhatItCannotRun) {
             "--algorithm pairwise: for 12 ranks there are ");
   EXPECT_EQ(error_of({.overrides = {{"links/cabel/latency", 1}}}).substr(0, 78),
             "ha-pacs-tca has no number `links/cabel/latency`; did you mean `links/cable/lat");
+}
+
+// Everything that a rank of a solver does is in its ledger, and both ways send the same bytes.
+// Within boxes of GPUs NVLink is faster than the network.
+TEST(Model, SolversAndTransformsRunInBoxesAndBetweenThem) {
+  const std::map<std::string, std::string> sizes{{"cg", "20000x64"}, {"qcd", "8x8x8x8"}, {"fft", "32x32x32"}};
+  for (const auto& [program, size] : sizes) {
+    ModelOptions options;
+    options.program = program;
+    options.machine = "h200-cluster";
+    options.ranks = 16;
+    options.size = size;
+    options.iterations = 2;
+    options.scheme = "hybrid";
+    const ModelResult hybrid = run_model(options);
+    options.scheme = "mpi";
+    const ModelResult network = run_model(options);
+
+    EXPECT_EQ(hybrid.bytes, network.bytes) << program;
+    EXPECT_GT(hybrid.bytes, 0U) << program;
+    EXPECT_LT(hybrid.mean_us, network.mean_us) << program;
+    double spent = 0;
+    for (const CostUse& use : hybrid.spent) spent += use.mean_us;
+    EXPECT_LE(spent, hybrid.mean_us * 1.0001) << program;
+    EXPECT_GT(spent, hybrid.mean_us * 0.8) << program;
+  }
+}
+
+TEST(Model, RefusesSizesThatAreNone) {
+  ModelOptions options;
+  options.machine = "dgx-h200";
+  options.program = "qcd";
+  options.size = "8x8x8";
+  EXPECT_EQ(error_of(options), "--size 8x8x8: give 4 extents, such as 32x32x32x64");
+  options.program = "fft";
+  options.size = "2x2x2";
+  EXPECT_EQ(error_of(options), "--size 2x2x2: too small for 8 ranks");
+  options.program = "cg";
+  options.size = "S";
+  options.ranks = 6;
+  EXPECT_EQ(error_of(options), "6 ranks: cg takes a power of two");
 }
 
 }  // namespace

@@ -1,49 +1,15 @@
 // Collectives by the library's own algorithms, of which the library's own choice takes the cheapest.
 #include <algorithm>
-#include <map>
-#include <memory>
 
 #include "base/fail.hpp"
 #include "coll/choose.hpp"
+#include "model/prices.hpp"
 #include "model/program.hpp"
 #include "model/walk.hpp"
 
 namespace tca::tool {
 
 namespace {
-
-// Prices a put by running it alone, on a second stage where nothing else happens, as the fabric `sim` does
-// for the route.
-class Prices {
- public:
-  explicit Prices(Stage& stage) : stage_(stage) {}
-
-  double us(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Carrier carrier) {
-    const net::Endpoint source = stage_.memory(from), target = stage_.memory(to);
-    const auto [known, is_new] =
-        us_.try_emplace(Key{carrier, stage_.distance(from, to), source.unit, target.unit, bytes}, 0);
-    if (is_new) known->second = run(from, to, bytes, carrier);
-    return known->second;
-  }
-
- private:
-  using Key = std::tuple<Carrier, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>;
-
-  double run(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Carrier carrier) {
-    if (!idle_) idle_ = stage_.idle();
-    Steps steps(*idle_);
-    steps.put({from, 0}, {to, 0}, {.bytes = bytes}, carrier);
-    const des::Time begin = idle_->simulator().now();
-    for (const std::uint32_t rank : {from, to})
-      idle_->simulator().spawn(steps.run({rank, 0}, 1), {"rank", rank});
-    idle_->simulator().run();
-    return des::to_us(idle_->simulator().now() - begin);
-  }
-
-  Stage& stage_;
-  std::unique_ptr<Stage> idle_;
-  std::map<Key, double> us_;
-};
 
 class StageCosts final : public coll::Costs {
  public:
@@ -60,17 +26,6 @@ class StageCosts final : public coll::Costs {
   Prices& prices_;
   const Walk::Carry& carry_;
 };
-
-// The hybrid scheme takes for each put what is faster by itself, as the route does.
-Walk::Carry carry_by(Scheme scheme, Stage& stage, Prices& prices) {
-  if (scheme == Scheme::mpi) return [](auto...) { return Carrier::mpi; };
-  if (scheme == Scheme::direct) return [](auto...) { return Carrier::chain; };
-  return [&](std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-    if (!stage.reaches(from, to)) return Carrier::mpi;
-    const double direct = prices.us(from, to, bytes, Carrier::chain);
-    return direct <= prices.us(from, to, bytes, Carrier::mpi) ? Carrier::chain : Carrier::mpi;
-  };
-}
 
 const coll::Candidate& choose(const std::vector<coll::Candidate>& candidates, const std::string& asked,
                               std::uint32_t ranks) {

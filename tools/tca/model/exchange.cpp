@@ -2,7 +2,6 @@
 // three dimensions.
 #include <algorithm>
 
-#include "coll/algorithms/algorithms.hpp"
 #include "model/program.hpp"
 #include "model/walk.hpp"
 #include "tca/grid.hpp"
@@ -67,9 +66,8 @@ class Exchanger {
   Exchanger(Stage& stage, const Exchange& exchange)
       : stage_(stage), exchange_(exchange), steps_(stage), packings_(stage.ranks()) {
     for_each_face(exchange, [this](std::uint32_t rank, const Face& face) { add(rank, face); });
-    if (exchange.ends_together) add_sum(barrier_, Carrier::host_mpi);
-    // The processors add up the residual by MPI or, without it, by stores.
-    if (exchange.computes) add_sum(residual_, stage_.has_mpi() ? Carrier::host_mpi : Carrier::store);
+    if (exchange.ends_together) barrier_ = sum_of_a_word(stage);
+    if (exchange.computes) residual_ = sum_of_a_word(stage);
   }
 
   des::Task iterate(std::uint32_t rank) {
@@ -108,18 +106,6 @@ class Exchanger {
     // The face through which a message leaves tells the messages of a pair of ranks apart.
     steps_.put({rank, 0}, {face.to, 0}, rows, carrier,
                static_cast<std::uint32_t>(2 * face.dimension + face.side));
-  }
-
-  // Of a word of each processor.
-  void add_sum(std::optional<Walk>& walk, Carrier carrier) {
-    const coll::Problem sum{.kind = CollectiveKind::all_reduce,
-                            .rank = 0,
-                            .ranks = static_cast<int>(stage_.ranks()),
-                            .root = 0,
-                            .count = 1,
-                            .in_place = true,
-                            .own_operation = false};
-    walk.emplace(stage_, coll::recursive_doubling, sum, sizeof(double), [=](auto...) { return carrier; });
   }
 
   des::Task compute(std::uint32_t rank) {
@@ -166,7 +152,7 @@ class Exchanger {
   Steps steps_;
   // Bytes moved by each kernel that packs before the exchange, and again by the one that unpacks after it.
   std::vector<std::vector<double>> packings_;  // by rank
-  std::optional<Walk> barrier_, residual_;
+  std::unique_ptr<Walk> barrier_, residual_;
 };
 
 }  // namespace

@@ -113,7 +113,7 @@ Exchange make_exchange(const net::Machine& machine, const ModelOptions& options,
   Extents cells{options.extent, options.extent, options.extent};
   Extents grid{};
   if (himeno) {
-    cells = parse_himeno_size(options.size);
+    cells = parse_himeno_size(options.size.empty() ? "M" : options.size);
     grid = automatic ? choose_grid(machine, ranks, cells) : read_grid(options, ranks);
     if (!fits(grid, cells))
       base::fail(Errc::invalid_argument,

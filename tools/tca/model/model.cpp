@@ -61,14 +61,15 @@ struct ProgramOption {
   }
 };
 
-const std::vector<ProgramOption> program_options{{"size", {"himeno"}},
-                                                 {"extent", {"halo"}},
-                                                 {"layout", {"halo"}},
-                                                 {"grid", {"himeno", "halo"}},
-                                                 {"element", {"himeno", "halo"}},
-                                                 {"iterations", {"himeno", "halo", "pingpong"}},
-                                                 {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}},
-                                                 {"algorithm", {"bcast", "allgather", "allreduce"}}};
+const std::vector<ProgramOption> program_options{
+    {"size", {"himeno", "cg", "qcd", "fft"}},
+    {"extent", {"halo"}},
+    {"layout", {"halo"}},
+    {"grid", {"himeno", "halo", "cg", "qcd", "fft"}},
+    {"element", {"himeno", "halo", "qcd"}},
+    {"iterations", {"himeno", "halo", "pingpong", "cg", "qcd", "fft"}},
+    {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}},
+    {"algorithm", {"bcast", "allgather", "allreduce"}}};
 
 // Refuses an option that the program would silently ignore. `said` is how the command line gave it.
 void check_known(const ProgramOption& option, const std::string& said, const std::string& program) {
@@ -200,9 +201,11 @@ void add_program_options(CLI::App& app, ModelOptions& options) {
                              "Size of a message; in an allgather, of what each rank contributes"),
               1, std::int64_t{1} << 40)
       ->capture_default_str();
-  app.add_option("-s,--size", options.size,
-                 "Problem size of himeno: XS, S, M, L, XL, or extents such as 256x128x128")
-      ->capture_default_str();
+  app.add_option(
+      "-s,--size", options.size,
+      "Problem size. himeno: XS, S, M (when not given), L, XL, or extents such as 256x128x128; cg: a "
+      "class (C), or rows and elements of a row, such as 1000000x200; qcd: a lattice (32x32x32x64); "
+      "fft: an array (512x512x512)");
   app.add_option("--extent", options.extent, "Edge length, in cells, of the cube that each rank has in halo")
       ->capture_default_str();
   app.add_option("--grid", options.grid, "Number of ranks along each dimension, such as 2x8x1; auto chooses")
@@ -217,9 +220,9 @@ void add_program_options(CLI::App& app, ModelOptions& options) {
       ->check(between(0, 63))
       ->capture_default_str();
   app.add_option("--element", options.element,
-                 "Bytes per array element; 4 for himeno and 8 for halo when not given")
+                 "Bytes per array element; 4 for himeno and qcd and 8 for halo when not given")
       ->check(between(1, 64));
-  app.add_option("--iterations", options.iterations, "Number of iterations of himeno, halo or pingpong")
+  app.add_option("--iterations", options.iterations, "Number of iterations; collectives have none")
       ->capture_default_str();
 }
 
@@ -231,13 +234,14 @@ void add_model(Subcommands& tca) {
       tca.add("model", "Models a program of ranks on a machine that need not be there (docs/model.md)",
               "tca model himeno --machine ha-pacs-tca --ranks 16 --scheme hybrid\n"
               "tca model himeno --machine torus-32k --ranks 32768 --size XL\n"
+              "tca model fft --machine h200-4096 --ranks 512 --size 1024x1024x1024 --scheme hybrid\n"
               "tca model pingpong --machine peach3 --sweep bytes=8:1M --json pingpong.json\n"
               "tca model allgather --sweep scheme=direct,mpi --sweep links/cable/latency=0.1,0.2\n"
               "tca model halo --machine dgx-h200 --trace halo.json --links halo.svg",
               [options] { return model(*options); });
   app.add_option("PROGRAM", options->model.program, "Program to model")
       ->required()
-      ->check(one_of({"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}));
+      ->check(one_of({"himeno", "halo", "cg", "qcd", "fft", "pingpong", "bcast", "allgather", "allreduce"}));
   app.add_option("--machine", options->model.machine,
                  "Machine to model: the name or the path of a machine file")
       ->capture_default_str();

@@ -1,4 +1,6 @@
 // Places ranks on the nodes of a machine.
+#include <optional>
+
 #include "base/fail.hpp"
 #include "model/program.hpp"
 
@@ -34,6 +36,35 @@ std::uint32_t place_on_torus(std::uint32_t rank, const net::Topology& topology,
   return place;
 }
 
+// How many ranks of a grid a box of GPUs holds along each dimension: as near to a cube as the grid allows.
+// Returns nothing where no brick of so many ranks fits it.
+std::optional<std::vector<std::uint32_t>> brick_of(std::uint32_t places,
+                                                   const std::vector<std::uint32_t>& grid) {
+  std::vector<std::uint32_t> brick(grid.size(), 1);
+  for (; places > 1; places /= 2) {
+    std::optional<std::size_t> smallest;
+    for (std::size_t d = grid.size(); d-- > 0;)
+      if (grid[d] / brick[d] % 2 == 0 && (!smallest || brick[d] < brick[*smallest])) smallest = d;
+    if (!smallest || places % 2 != 0) return std::nullopt;
+    brick[*smallest] *= 2;
+  }
+  return brick;
+}
+
+// Returns the number of a rank of a grid when boxes are filled brick by brick.
+std::uint32_t place_in_boxes(std::uint32_t rank, const std::vector<std::uint32_t>& brick,
+                             const std::vector<std::uint32_t>& grid) {
+  std::uint32_t box = 0, within = 0, boxes = 1, places = 1;
+  for (std::size_t d = grid.size(); d-- > 0; rank /= grid[d]) {
+    const std::uint32_t at = rank % grid[d];
+    within += at % brick[d] * places;
+    box += at / brick[d] * boxes;
+    places *= brick[d];
+    boxes *= grid[d] / brick[d];
+  }
+  return box * places + within;
+}
+
 }  // namespace
 
 std::vector<net::RankPlace> place_ranks(const net::Machine& machine, std::uint32_t ranks,
@@ -45,8 +76,12 @@ std::vector<net::RankPlace> place_ranks(const net::Machine& machine, std::uint32
                machine.name);
   std::vector<net::RankPlace> places;
   const DirectWay way = find_way(machine);
+  std::optional<std::vector<std::uint32_t>> brick;
+  if (way.way == Way::stores && !grid.empty() && ranks > machine.places.size())
+    brick = brick_of(static_cast<std::uint32_t>(machine.places.size()), grid);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    net::RankPlace& own = places.emplace_back(net::place_of_rank(machine, rank));
+    net::RankPlace& own =
+        places.emplace_back(net::place_of_rank(machine, brick ? place_in_boxes(rank, *brick, grid) : rank));
     if (gpu != 0) own.unit = net::find_unit(machine.network.node, fmt::format("gpu{}", gpu));
     if (grid.empty() || !single || way.interconnect >= machine.network.interconnects.size()) continue;
     const net::Topology& topology = machine.network.interconnects[way.interconnect].topology;

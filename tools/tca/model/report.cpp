@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output/record.hpp"
+#include "model/grid.hpp"
 
 namespace tca::tool {
 
@@ -21,7 +22,8 @@ double share(double part, double whole) { return whole > 0 ? part / whole * 100 
 
 const char* what_is_timed(const std::string& program) {
   if (program == "pingpong") return "one way";
-  return program == "himeno" || program == "halo" ? "an iteration" : "the whole";
+  if (program == "fft") return "a transform";
+  return exchanges_faces(program) || is_loop(program) ? "an iteration" : "the whole";
 }
 
 void print_costs(const ModelResult& result) {

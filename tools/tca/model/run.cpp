@@ -32,7 +32,7 @@ void check_numbers(const ModelOptions& options, std::uint32_t ranks) {
   const bool faces = exchanges_faces(options.program);
   if (options.iterations < 1 || options.iterations > 1'000'000)
     base::fail(Errc::invalid_argument, "--iterations {}: 1 to 1000000 are possible", options.iterations);
-  if (!faces && (options.bytes < 1 || options.bytes > (std::int64_t{1} << 32)))
+  if (!faces && !is_loop(options.program) && (options.bytes < 1 || options.bytes > (std::int64_t{1} << 32)))
     base::fail(Errc::invalid_argument, "--bytes {}: 1 to 4294967296 are possible", options.bytes);
   if (options.element < 0 || options.element > 64)
     base::fail(Errc::invalid_argument, "--element {}: a number has 1 to 64 bytes", options.element);
@@ -56,10 +56,19 @@ std::string run_messages(Stage& stage, const ModelOptions& options, Scheme schem
     return run_collective(stage, {scheme, kind->second, bytes, options.algorithm});
   if (options.program != "pingpong")
     base::fail(Errc::invalid_argument,
-               "there is no program `{}`; there are himeno, halo, pingpong, bcast, allgather, allreduce",
+               "there is no program `{}`; there are himeno, halo, cg, qcd, fft, pingpong, bcast, allgather, "
+               "allreduce",
                options.program);
   run_pingpong(stage, scheme, bytes, static_cast<std::uint64_t>(options.iterations));
   return {};
+}
+
+// Returns the bytes that all ranks together send in a pass.
+std::uint64_t run_loop(Stage& stage, const LoopPlan& plan, Scheme scheme, std::uint64_t passes) {
+  Loop loop(stage, scheme);
+  plan.lay_down(loop);
+  loop.run(passes);
+  return loop.bytes();
 }
 
 // `part` is 0.5 for a ping-pong, in which a message goes one way in half an iteration.
@@ -165,24 +174,33 @@ ModelResult run_model(const ModelOptions& options) {
   if (!options.library.empty() || scheme != Scheme::direct) (void)net::find_mpi(machine, options.library);
 
   const bool faces = exchanges_faces(options.program);
+  const bool loops = is_loop(options.program);
   Exchange exchange;
+  LoopPlan loop;
   if (faces) exchange = make_exchange(machine, options, result.ranks);
+  if (loops) loop = plan_loop(options, result.ranks);
   exchange.scheme = scheme;
   if (faces) result.grid = describe(exchange.grid);
+  if (loops) result.grid = describe(loop.grid);
   result.bytes = faces ? bytes_of(exchange) : static_cast<std::uint64_t>(options.bytes);
   if (options.program == "halo") result.bytes /= result.ranks;  // all ranks send the same
   result.n = options.program == "halo" ? options.extent
-             : faces                   ? parse_himeno_size(options.size)[0]
+             : faces                   ? parse_himeno_size(options.size.empty() ? "M" : options.size)[0]
+             : loops                   ? loop.n
                                        : options.bytes;
 
-  Stage stage(machine,
-              {.places = place_ranks(machine, result.ranks,
-                                     faces ? exchange.grid : std::vector<std::uint32_t>{}, options.gpu),
-               .fidelity = net::find_fidelity(result.fidelity, "--fidelity"),
-               .library = options.library,
-               .keeps_spans = !options.trace.empty()});
+  Stage stage(machine, {.places = place_ranks(machine, result.ranks,
+                                              faces            ? exchange.grid
+                                              : loop.in_bricks ? loop.grid
+                                                               : std::vector<std::uint32_t>{},
+                                              options.gpu),
+                        .fidelity = net::find_fidelity(result.fidelity, "--fidelity"),
+                        .library = options.library,
+                        .keeps_spans = !options.trace.empty()});
   if (faces)
     run_exchange(stage, exchange);
+  else if (loops)
+    result.bytes = run_loop(stage, loop, scheme, static_cast<std::uint64_t>(options.iterations));
   else
     result.algorithm = run_messages(stage, options, scheme);
 

@@ -20,12 +20,12 @@ struct ModelOptions {
   std::string library;    // one of the machine's MPI libraries; empty: its default
   std::string fidelity = "auto";
   std::string grid = "auto";
-  std::string size = "M";        // of Himeno
+  std::string size;              // empty: the program's own default
   std::string layout = "block";  // of halo without a grid: which dimension is divided
   std::int64_t ranks = 0;  // 0: 2 for a ping-pong, otherwise as many as puts reach in a sub-cluster or a node
   std::int64_t extent = 64;    // of a rank's cube in halo
   std::int64_t bytes = 65536;  // of messages
-  std::int64_t element = 0;    // 0: 4 for Himeno, 8 for halo
+  std::int64_t element = 0;    // 0: 4 for Himeno and QCD, 8 for halo
   std::int64_t gpu = 0;        // the one that a node's only rank computes on
   std::int64_t iterations = 3;
   net::Overrides overrides;  // of the machine file's numbers, in its own units

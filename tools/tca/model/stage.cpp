@@ -1,5 +1,6 @@
 #include "model/stage.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/rtl/make_hub.hpp"
@@ -56,7 +57,9 @@ std::unique_ptr<net::Mpi> Stage::make_mpi(bool in_host) const {
   std::vector<net::Mpi::Rank> all;
   const bool own_rail = machine_.places.size() > 1;
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    const auto local = rank % static_cast<std::uint32_t>(machine_.places.size());
+    const std::string& place = machine_.network.node.units[memory(rank).unit].name;
+    const auto local =
+        static_cast<std::uint32_t>(std::ranges::find(machine_.places, place) - machine_.places.begin());
     all.push_back({in_host ? host(rank) : memory(rank), host(rank), own_rail ? local : 0});
   }
   return std::make_unique<net::Mpi>(network_, machine_.host, net::find_mpi(machine_, setup_.library), all);

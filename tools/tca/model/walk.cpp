@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "coll/algorithms/algorithms.hpp"
 
 namespace tca::tool {
 
@@ -66,6 +67,19 @@ des::Task Walk::play(std::uint32_t rank, std::uint64_t time, bool adds) {
       co_await kernel;
     }
   }
+}
+
+std::unique_ptr<Walk> sum_of_a_word(Stage& stage) {
+  const coll::Problem sum{.kind = CollectiveKind::all_reduce,
+                          .rank = 0,
+                          .ranks = static_cast<int>(stage.ranks()),
+                          .root = 0,
+                          .count = 1,
+                          .in_place = true,
+                          .own_operation = false};
+  const Carrier carrier = stage.has_mpi() ? Carrier::host_mpi : Carrier::store;
+  return std::make_unique<Walk>(stage, coll::recursive_doubling, sum, sizeof(double),
+                                [=](auto...) { return carrier; });
 }
 
 }  // namespace tca::tool

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "coll/schedule.hpp"
@@ -41,5 +42,8 @@ class Walk {
   std::vector<std::vector<Combine>> combines_;  // by rank
   std::size_t rounds_ = 0, puts_ = 0;
 };
+
+// Adds up a word of each processor: by MPI or, where the machine has none, by stores.
+std::unique_ptr<Walk> sum_of_a_word(Stage& stage);
 
 }  // namespace tca::tool
