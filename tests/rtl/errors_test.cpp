@@ -217,7 +217,9 @@ TEST_P(Errors, InAnyNumberLetEachChainEnd) {
         return (word & 0xffffffff) == step;
       });
       if (word != step) ++stopped;
-      if (!spoils) EXPECT_EQ(word, step);
+      if (!spoils) {
+        EXPECT_EQ(word, step);
+      }
     }
     machine.until("rest", [&] { return machine.idle(); });
     for (std::uint64_t channel = 0; channel < 4; ++channel)
