@@ -226,6 +226,31 @@ module dma_read_fv
     end
   end
 
+  // What has been offered to dma_write stays until it is taken, if nobody takes away the address
+  // to which it goes.
+  logic posting_q;
+  logic [Channels-1:0] done_q;
+  logic interrupts_q;
+  always_comb begin
+    for (int unsigned c = 0; c < Channels; c++) assume (!done_q[c] || done_i[c] != '0);
+    assume (!interrupts_q || msi_address_i != '0);
+    if (rst_ni) assert (!posting_q || (post_valid && dut.u_notice.begun_q));
+    if (rst_ni) assert (posting_q == dut.u_notice.begun_q);
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      posting_q <= 1'b0;
+      done_q <= '0;
+      interrupts_q <= 1'b0;
+    end else begin
+      posting_q <= post_valid && !post_ready_i;
+      for (int unsigned c = 0; c < Channels; c++) begin
+        done_q[c] <= post_valid && !post_ready_i && done_i[c] != '0;
+      end
+      interrupts_q <= post_valid && !post_ready_i && msi_address_i != '0;
+    end
+  end
+
   logic [NoticeBits:0] queued;
   assign queued = dut.u_notice.in_q - dut.u_notice.out_q;
 

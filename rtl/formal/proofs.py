@@ -116,6 +116,7 @@ READ = Proof(
         fault("written before", "dma_read.sv", "if (issue_fires && reads) written_q", "if (1'b0) written_q"),
         fault("a failed answer leaks", "dma_answer.sv", "ends: failed1 || lacks1 == part1", "ends: lacks1 == part1"),
         fault("silence never broken", "dma_answer.sv", "|| completion_valid_i || !answers_empty_i) silence_q", ") silence_q"),
+        fault("a flag withdrawn", "dma_notice.sv", "(begun_q || cause == CauseNone)", "cause == CauseNone"),
         fault("flags beyond their room", "dma_read.sv", "(!notes || notice_room)", "1'b1"),
     ],
 )
