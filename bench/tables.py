@@ -90,7 +90,7 @@ def size_of(record):
 
 
 def scaling():
-    yield row("", "", "GPUs", "size", "grid", "hybrid, µs", "network alone, µs", "ratio")
+    yield row("application", "problem", "GPUs", "size", "grid", "hybrid, µs", "network alone, µs", "ratio")
     yield "|---|---|---|---|---|---|---|---|"
     pairs = [(kind, *pair) for kind in ("strong", "weak") for pair in both_ways(kind)]
     for kind, hybrid, alone in sorted(pairs, key=lambda p: (list(PROGRAMS).index(p[1]["bench"]), p[0], p[1]["ranks"])):
@@ -100,7 +100,7 @@ def scaling():
 
 
 def scaling_sizes():
-    yield row("", "sizes and ratios, 64 GPUs")
+    yield row("application", "sizes and ratios, 64 GPUs")
     yield "|---|---|"
     for program, pairs in itertools.groupby(both_ways("sizes"), lambda pair: pair[0]["bench"]):
         yield row(PROGRAMS[program], ", ".join(f"{size_of(a)}: {b['mean_us'] / a['mean_us']:.2f}" for a, b in pairs))
