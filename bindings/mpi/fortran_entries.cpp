@@ -8,7 +8,9 @@ namespace tca::interposer::fortran {
 
 template <Call call, Kind... kind, class... Pointers>
 int serve(Kinds<kind...>, Pointers... pointers) {
-  return [](auto&&... arguments) { return Served<call>::serve(arguments.value()...); }(Argument<kind>(pointers)...);
+  return [](auto&&... arguments) {
+    return Served<call>::serve(arguments.value()...);
+  }(Argument<kind>(pointers)...);
 }
 
 // What the census reads of the arguments.
@@ -52,16 +54,16 @@ namespace fortran = tca::interposer::fortran;
 #define ENTRY extern "C" __attribute__((visibility("default"))) void
 #define POINTER(call, i) void* argument_##i
 #define PASSED(call, i) argument_##i
-#define HOOK(call, name, ...)                                                                                   \
-  extern "C" __attribute__((weak)) void pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, )      \
-                                                           MPI_Fint * error);                                   \
-  ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {                    \
-    const auto pass = [=] { pmpi_##name##_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) error); };        \
-    fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));                 \
-  }                                                                                                             \
-  ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                     \
-      __attribute__((alias("mpi_" #name "_")));                                                                 \
-  ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                    \
+#define HOOK(call, name, ...)                                                                              \
+  extern "C" __attribute__((weak)) void pmpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) \
+                                                           MPI_Fint* error);                               \
+  ENTRY mpi_##name##_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {               \
+    const auto pass = [=] { pmpi_##name##_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) error); };   \
+    fortran::enter<Call::call>(error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));            \
+  }                                                                                                        \
+  ENTRY mpi_##name##__(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)                \
+      __attribute__((alias("mpi_" #name "_")));                                                            \
+  ENTRY ompi_##name##_f(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error)               \
       __attribute__((alias("mpi_" #name "_")));
 #include "mpi/hooks.def"
 
