@@ -66,7 +66,8 @@ struct Argument<Kind::C> : Handle<MPI_Comm, PMPI_Comm_f2c> {
 template <>
 class Argument<Kind::Q> {
  public:
-  explicit Argument(void* pointer) : number_(static_cast<MPI_Fint*>(pointer)), value_(PMPI_Request_f2c(*number_)) {}
+  explicit Argument(void* pointer)
+      : number_(static_cast<MPI_Fint*>(pointer)), value_(PMPI_Request_f2c(*number_)) {}
   Argument(const Argument&) = delete;
   ~Argument() { *number_ = PMPI_Request_c2f(value_); }
   MPI_Request* value() { return &value_; }

@@ -37,16 +37,16 @@ struct Kinds {};
 
 template <Call>
 struct Hooked;
-#define HOOK(call, fortran, ...)                                        \
-  template <>                                                           \
-  struct Hooked<Call::call> {                                           \
-    static constexpr const char* name = "MPI_" #call;                   \
-    static auto kinds() {                                               \
-      using enum Kind;                                                  \
-      return Kinds<__VA_ARGS__>();                                      \
-    }                                                                   \
-    using Function = decltype(&PMPI_##call);                            \
-    static Function pmpi() { return PMPI_##call; }                      \
+#define HOOK(call, fortran, ...)                      \
+  template <>                                         \
+  struct Hooked<Call::call> {                         \
+    static constexpr const char* name = "MPI_" #call; \
+    static auto kinds() {                             \
+      using enum Kind;                                \
+      return Kinds<__VA_ARGS__>();                    \
+    }                                                 \
+    using Function = decltype(&PMPI_##call);          \
+    static Function pmpi() { return PMPI_##call; }    \
   };
 #include "mpi/hooks.def"
 #undef HOOK

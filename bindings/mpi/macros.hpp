@@ -2,7 +2,8 @@
 #pragma once
 
 #define TCA_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, n, ...) n
-#define TCA_NUMBER(...) __VA_OPT__(TCA_PICK(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)) TCA_ZERO(__VA_ARGS__)
+#define TCA_NUMBER(...) \
+  __VA_OPT__(TCA_PICK(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)) TCA_ZERO(__VA_ARGS__)
 #define TCA_ZERO(...) TCA_ZERO_##__VA_OPT__(SOME)
 #define TCA_ZERO_ 0
 #define TCA_ZERO_SOME

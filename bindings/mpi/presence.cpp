@@ -29,8 +29,10 @@ int hold(const std::string& name) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name.data(), std::min(name.size(), sizeof address.sun_path - 1));
-  const std::size_t length = offsetof(sockaddr_un, sun_path) + 1 + std::min(name.size(), sizeof address.sun_path - 1);
-  if (bind(socket, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(length)) == 0) return socket;
+  const std::size_t length =
+      offsetof(sockaddr_un, sun_path) + 1 + std::min(name.size(), sizeof address.sun_path - 1);
+  if (bind(socket, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(length)) == 0)
+    return socket;
   const int error = errno;
   close(socket);
   errno = error;
@@ -62,7 +64,8 @@ std::string Presence::obstacle() const {
     if (free < 0 && errno == EADDRINUSE) continue;
     if (free >= 0) close(free);
     return fmt::format(
-        "rank {} of this host runs without the library or with another version of it; put `tca mpi` before each "
+        "rank {} of this host runs without the library or with another version of it; put `tca mpi` before "
+        "each "
         "program of the job",
         other);
   }

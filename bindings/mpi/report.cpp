@@ -16,7 +16,8 @@ constexpr std::array names{
 #undef HOOK
 };
 
-constexpr std::array<const char*, ways> headings = {"served", "early", "large", "type", "many", "comm", "denied"};
+constexpr std::array<const char*, ways> headings = {"served", "early", "size",  "type",
+                                                    "many",   "comm",  "denied"};
 
 }  // namespace
 

@@ -52,8 +52,9 @@ void Session::begin() {
 
 bool Session::agree_on_settings() const {
   const Settings& mine = Settings::get();
-  const auto hash = std::hash<std::string>()(fmt::format("{} {} {} {} {} {}", static_cast<int>(mine.mode), mine.denied,
-                                                         mine.check, mine.report, mine.census_file, mine.trouble));
+  const auto hash =
+      std::hash<std::string>()(fmt::format("{} {} {} {} {} {}", static_cast<int>(mine.mode), mine.denied,
+                                           mine.check, mine.report, mine.census_file, mine.trouble));
   const auto number = static_cast<long long>(hash >> 1);
   std::array<long long, 2> extremes = {number, -number};
   PMPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
@@ -101,7 +102,8 @@ __attribute__((visibility("default"))) int MPI_Init(int* argc, char*** argv) {
   return begin_with([&] { return PMPI_Init(argc, argv); });
 }
 
-__attribute__((visibility("default"))) int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+__attribute__((visibility("default"))) int MPI_Init_thread(int* argc, char*** argv, int required,
+                                                           int* provided) {
   return begin_with([&] { return PMPI_Init_thread(argc, argv, required, provided); });
 }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
 and layout; solves of QCD against the number of ranks; the channels of an application's messages; the scorecard of the
-model; a tuning; a pion; energies of spins; a plasma; or the latencies of a trigger. `tca plot` calls this."""
+model; a tuning; a pion; energies of spins; a plasma; the latencies of a trigger; or a census of MPI calls. `tca plot` calls this."""
 
 import sys
 
@@ -28,7 +28,8 @@ fonts.have_a_place()
 import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
-import channels  # noqa: E402  (after the choice of Agg)
+import census  # noqa: E402  (after the choice of Agg)
+import channels  # noqa: E402
 import jsonl  # noqa: E402
 import latency  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
@@ -354,6 +355,8 @@ def main():
             latency.draw(arguments.files, arguments.output, arguments.title)
         elif all(channels.recognises(file) for file in arguments.files):
             channels.draw(arguments.files, arguments.output, arguments.title)
+        elif all(census.recognises(file) for file in arguments.files):
+            census.draw(arguments.files, arguments.output, arguments.title)
         elif all(tune.recognises(file) for file in arguments.files):
             tune.draw(arguments.files, arguments.output, arguments.title)
         else:

@@ -44,7 +44,8 @@ What what(Kinds<kind...>, const Arguments&... arguments) {
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (look_at(std::integral_constant<std::size_t, i>()), ...);
-  }(std::make_index_sequence<sizeof...(kind)>());
+  }
+  (std::make_index_sequence<sizeof...(kind)>());
   return what;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/limits.hpp"
 #include "mpi/session.hpp"
 #include "tca/error.hpp"
 #include "tca/mpi.hpp"
@@ -140,13 +139,9 @@ Prepared* Communicator::look_up(const Shape& shape, Way& way) {
 }
 
 std::optional<Way> Communicator::refusal(const Shape& shape) const {
-  std::int64_t bytes = shape.count;
-  if (shape.op != MPI_OP_NULL) {
-    const Element* const element = find_element(shape.type);
-    if (element == nullptr || !find_operation(shape.op, *element)) return Way::type;
-    bytes *= static_cast<std::int64_t>(element->bytes);
-  }
-  if (bytes > largest_served(shape.kind, size_)) return Way::large;
+  if (shape.op == MPI_OP_NULL) return {};
+  const Element* const element = find_element(shape.type);
+  if (element == nullptr || !find_operation(shape.op, *element)) return Way::type;
   return {};
 }
 

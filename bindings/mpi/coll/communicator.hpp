@@ -44,7 +44,7 @@ struct HashOfShape {
 enum class Way : std::uint8_t {
   served,
   early,         // less often than makes a world worth it
-  large,         // MPI is as fast
+  size,          // MPI is as fast
   type,          // a datatype or an operation of the program's own, or nothing to move
   many,          // of too many different sizes
   communicator,  // one that is not served

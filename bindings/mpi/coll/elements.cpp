@@ -16,27 +16,41 @@ std::vector<Element> all_elements() {
     if (family == floating) return bytes == 4 ? float32 : float64;
     return bytes == 4 ? int32 : int64;
   };
-  std::vector<Element> elements = {
-      {MPI_FLOAT, floating, float32},        {MPI_DOUBLE, floating, float64},
-      {MPI_LONG_DOUBLE, floating, long_double}, {MPI_INT, integer, int32},
-      {MPI_UNSIGNED, integer, uint32},       {MPI_LONG, integer, int64},
-      {MPI_UNSIGNED_LONG, integer, uint64},  {MPI_LONG_LONG, integer, int64},
-      {MPI_UNSIGNED_LONG_LONG, integer, uint64}, {MPI_SHORT, integer, int16},
-      {MPI_UNSIGNED_SHORT, integer, uint16}, {MPI_SIGNED_CHAR, integer, int8},
-      {MPI_UNSIGNED_CHAR, integer, uint8},   {MPI_INT8_T, integer, int8},
-      {MPI_INT16_T, integer, int16},         {MPI_INT32_T, integer, int32},
-      {MPI_INT64_T, integer, int64},         {MPI_UINT8_T, integer, uint8},
-      {MPI_UINT16_T, integer, uint16},       {MPI_UINT32_T, integer, uint32},
-      {MPI_UINT64_T, integer, uint64},       {MPI_C_FLOAT_COMPLEX, complex},
-      {MPI_C_DOUBLE_COMPLEX, complex},       {MPI_FLOAT_INT, pair},
-      {MPI_DOUBLE_INT, pair},                {MPI_LONG_INT, pair},
-      {MPI_2INT, pair},                      {MPI_SHORT_INT, pair}};
+  std::vector<Element> elements = {{MPI_FLOAT, floating, float32},
+                                   {MPI_DOUBLE, floating, float64},
+                                   {MPI_LONG_DOUBLE, floating, long_double},
+                                   {MPI_INT, integer, int32},
+                                   {MPI_UNSIGNED, integer, uint32},
+                                   {MPI_LONG, integer, int64},
+                                   {MPI_UNSIGNED_LONG, integer, uint64},
+                                   {MPI_LONG_LONG, integer, int64},
+                                   {MPI_UNSIGNED_LONG_LONG, integer, uint64},
+                                   {MPI_SHORT, integer, int16},
+                                   {MPI_UNSIGNED_SHORT, integer, uint16},
+                                   {MPI_SIGNED_CHAR, integer, int8},
+                                   {MPI_UNSIGNED_CHAR, integer, uint8},
+                                   {MPI_INT8_T, integer, int8},
+                                   {MPI_INT16_T, integer, int16},
+                                   {MPI_INT32_T, integer, int32},
+                                   {MPI_INT64_T, integer, int64},
+                                   {MPI_UINT8_T, integer, uint8},
+                                   {MPI_UINT16_T, integer, uint16},
+                                   {MPI_UINT32_T, integer, uint32},
+                                   {MPI_UINT64_T, integer, uint64},
+                                   {MPI_C_FLOAT_COMPLEX, complex},
+                                   {MPI_C_DOUBLE_COMPLEX, complex},
+                                   {MPI_FLOAT_INT, pair},
+                                   {MPI_DOUBLE_INT, pair},
+                                   {MPI_LONG_INT, pair},
+                                   {MPI_2INT, pair},
+                                   {MPI_SHORT_INT, pair}};
   // Those of Fortran, which an MPI without Fortran does not have.
-  for (const auto& [type, family] : {std::pair(MPI_INTEGER, integer), std::pair(MPI_REAL, floating),
-                                     std::pair(MPI_DOUBLE_PRECISION, floating), std::pair(MPI_INTEGER8, integer),
-                                     std::pair(MPI_REAL8, floating), std::pair(MPI_COMPLEX, complex),
-                                     std::pair(MPI_DOUBLE_COMPLEX, complex), std::pair(MPI_2INTEGER, pair),
-                                     std::pair(MPI_2REAL, pair), std::pair(MPI_2DOUBLE_PRECISION, pair)}) {
+  for (const auto& [type, family] :
+       {std::pair(MPI_INTEGER, integer), std::pair(MPI_REAL, floating),
+        std::pair(MPI_DOUBLE_PRECISION, floating), std::pair(MPI_INTEGER8, integer),
+        std::pair(MPI_REAL8, floating), std::pair(MPI_COMPLEX, complex),
+        std::pair(MPI_DOUBLE_COMPLEX, complex), std::pair(MPI_2INTEGER, pair), std::pair(MPI_2REAL, pair),
+        std::pair(MPI_2DOUBLE_PRECISION, pair)}) {
     int bytes = 0;
     if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &bytes) != MPI_SUCCESS) continue;
     const bool combined = family == integer || family == floating;
@@ -80,8 +94,8 @@ std::optional<raw::Operation> find_operation(MPI_Op op, const Element& element) 
   if (is_number && op == MPI_PROD) return ReduceOp::product;
   if (is_number && op == MPI_MIN) return ReduceOp::min;
   if (is_number && op == MPI_MAX) return ReduceOp::max;
-  const bool is_bitwise = op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR || op == MPI_BAND || op == MPI_BOR ||
-                          op == MPI_BXOR;
+  const bool is_bitwise =
+      op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR || op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR;
   if ((element.family == Family::integer && is_bitwise) ||
       (element.family == Family::complex && (op == MPI_SUM || op == MPI_PROD)) ||
       (element.family == Family::pair && (op == MPI_MINLOC || op == MPI_MAXLOC)))

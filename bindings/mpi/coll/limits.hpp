@@ -1,13 +1,45 @@
-// Up to which size the library's collectives are served rather than left to MPI.
+// Which sizes the library serves: those at which it was measured to be faster than MPI (docs/mpi.md). A root of MPI's leaves small
+// messages behind and goes on, where ours waits until they are taken; for large ones, copying into the collective's memory and out of
+// it costs what is gained.
 #pragma once
 
 #include <cstdint>
 
-#include "tca/types.hpp"
+#include "mpi/hook.hpp"
 
 namespace tca::interposer {
 
-// In bytes of a block. Measured: beyond, copying into the collective's memory and out of it costs what is gained.
-std::int64_t largest_served(CollectiveKind kind, int ranks);
+// In bytes of a block: what one rank gives to one other, or has combined.
+struct Sizes {
+  std::int64_t least, most;
+  constexpr bool contain(std::int64_t bytes) const { return least <= bytes && bytes <= most; }
+};
+
+#ifdef OPEN_MPI
+inline constexpr bool is_open_mpi = true;
+#else
+inline constexpr bool is_open_mpi = false;
+#endif
+
+constexpr Sizes served_sizes(Call call) {
+  switch (call) {
+    case Call::Barrier:
+      return {0, 0};
+    case Call::Bcast:
+      return is_open_mpi ? Sizes{256, 4096} : Sizes{1, 256};
+    case Call::Reduce:
+      return is_open_mpi ? Sizes{512, 2048} : Sizes{1, 512};
+    case Call::Allreduce:
+      return {1, is_open_mpi ? 32768 : 2048};
+    case Call::Allgather:
+      return {1, is_open_mpi ? 4096 : 1024};
+    case Call::Alltoall:
+      return {1, is_open_mpi ? 4096 : 1024};
+    case Call::Reduce_scatter_block:
+      return {1, is_open_mpi ? 32768 : 512};
+    default:
+      return {1, 0};  // none
+  }
+}
 
 }  // namespace tca::interposer

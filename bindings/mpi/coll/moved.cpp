@@ -57,7 +57,8 @@ void Moved::read_into(std::byte* packed) const {
     return;
   }
   int position = 0;
-  PMPI_Pack(buffer_, static_cast<int>(count_), type_, packed, static_cast<int>(bytes()), &position, MPI_COMM_SELF);
+  PMPI_Pack(buffer_, static_cast<int>(count_), type_, packed, static_cast<int>(bytes()), &position,
+            MPI_COMM_SELF);
 }
 
 void Moved::write_from(const std::byte* packed) const {
@@ -66,7 +67,8 @@ void Moved::write_from(const std::byte* packed) const {
     return;
   }
   int position = 0;
-  PMPI_Unpack(packed, static_cast<int>(bytes()), &position, buffer_, static_cast<int>(count_), type_, MPI_COMM_SELF);
+  PMPI_Unpack(packed, static_cast<int>(bytes()), &position, buffer_, static_cast<int>(count_), type_,
+              MPI_COMM_SELF);
 }
 
 }  // namespace tca::interposer

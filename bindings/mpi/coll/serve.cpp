@@ -1,8 +1,14 @@
 #include "mpi/coll/serve.hpp"
 
-#include <cstring>
+#include <fmt/format.h>
 
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "mpi/coll/check.hpp"
 #include "mpi/coll/communicator.hpp"
+#include "mpi/coll/limits.hpp"
 #include "mpi/coll/moved.hpp"
 #include "mpi/session.hpp"
 #include "mpi/tally.hpp"
@@ -19,6 +25,17 @@ int fail(MPI_Comm comm, const Error& error) {
   return MPI_ERR_OTHER;
 }
 
+// Returns the bytes of a block, or -1 for elements that are not combined.
+std::int64_t bytes_of(const Shape& shape) {
+  if (shape.op == MPI_OP_NULL) return shape.count;
+  const Element* const element = find_element(shape.type);
+  return element != nullptr ? shape.count * static_cast<std::int64_t>(element->bytes) : -1;
+}
+
+void copy(void* to, const void* from, const Shape& shape, int blocks = 1) {
+  std::memcpy(to, from, static_cast<std::size_t>(bytes_of(shape) * blocks));
+}
+
 template <Call call>
 Prepared* find_prepared(const Shape& shape, MPI_Comm comm) {
   static const bool allowed = Settings::get().allows(Hooked<call>::name);
@@ -28,34 +45,57 @@ Prepared* find_prepared(const Shape& shape, MPI_Comm comm) {
   if (known != nullptr) {
     const bool is_valid = (shape.count > 0 || shape.kind == CollectiveKind::barrier) && shape.root >= 0 &&
                           shape.root < known->size();
-    way = Way::type;
-    if (is_valid) prepared = known->prepared(shape, way);
+    const std::int64_t bytes = is_valid ? bytes_of(shape) : -1;
+    way = bytes < 0 ? Way::type : Way::size;
+    if (bytes >= 0 && served_sizes(call).contain(bytes)) prepared = known->prepared(shape, way);
   }
   tally.count(call, way);
   return prepared;
 }
 
-// `collective` copies in, runs, and copies out; it is left to MPI where there is nothing prepared for it.
-template <Call call, class Collective, class... Arguments>
-int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collective, Arguments... arguments) {
+// The same call by MPI, whose answer the program gets.
+template <Call call, class Serve, class... Arguments>
+int compare(const Output& output, const Serve& serve, Arguments... arguments) {
+  const std::vector<std::byte> input = packed(output);
+  serve();
+  const std::vector<std::byte> ours = packed(output);
+  restore(output, input);
+  const int code = next<call>()(arguments...);
+  const std::string difference = interposer::difference(output, ours, packed(output));
+  if (difference.empty()) return code;
+  Session::get().say_here(
+      fmt::format("{} is not what MPI makes of it: {}; leave it to MPI (OPENTCA_MPI_DENY), and "
+                  "report this",
+                  Hooked<call>::name, difference));
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  return MPI_ERR_OTHER;
+}
+
+// `collective` copies in, runs, and copies out; it is left to MPI where there is nothing prepared for it. `output` says what of it
+// this rank gets.
+template <Call call, class Collective, class WhatIsWritten, class... Arguments>
+int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collective,
+                  const WhatIsWritten& output, Arguments... arguments) {
   Prepared* const prepared = find_prepared<call>(shape, comm);
   if (prepared == nullptr) return next<call>()(arguments...);
+  const Communicator& known = *Communicator::find(comm);
   try {
-    collective(*prepared, *Communicator::find(comm));
+    if (Settings::get().check) [[unlikely]]
+      return compare<call>(
+          output(known), [&] { collective(*prepared, known); }, arguments...);
+    collective(*prepared, known);
     return MPI_SUCCESS;
   } catch (const Error& error) {
     return fail(comm, error);
   }
 }
 
-std::size_t bytes_of(const Shape& shape) {
-  return static_cast<std::size_t>(shape.count) * find_element(shape.type)->bytes;
-}
-
 }  // namespace
 
 int Served<Call::Barrier>::serve(MPI_Comm comm) {
-  return serve_or_pass<Call::Barrier>({}, comm, [](Prepared& prepared, const Communicator&) { prepared.run(); }, comm);
+  return serve_or_pass<Call::Barrier>(
+      {}, comm, [](Prepared& prepared, const Communicator&) { prepared.run(); },
+      [](const Communicator&) { return Output{}; }, comm);
 }
 
 int Served<Call::Bcast>::serve(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
@@ -67,7 +107,7 @@ int Served<Call::Bcast>::serve(void* buffer, int count, MPI_Datatype type, int r
         prepared.run();
         if (known.rank() != root) moved.write_from(prepared.to());
       },
-      buffer, count, type, root, comm);
+      [&](const Communicator&) { return Output{moved}; }, buffer, count, type, root, comm);
 }
 
 int Served<Call::Reduce>::serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -76,9 +116,12 @@ int Served<Call::Reduce>::serve(const void* from, void* to, int count, MPI_Datat
   return serve_or_pass<Call::Reduce>(
       shape, comm,
       [&](Prepared& prepared, const Communicator& known) {
-        std::memcpy(prepared.from(), from == MPI_IN_PLACE ? to : from, bytes_of(shape));
+        copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape);
         prepared.run();
-        if (known.rank() == root) std::memcpy(to, prepared.to(), bytes_of(shape));
+        if (known.rank() == root) copy(to, prepared.to(), shape);
+      },
+      [&](const Communicator& known) {
+        return known.rank() == root ? Output{Moved(to, count, type), find_element(type)} : Output{};
       },
       from, to, count, type, op, root, comm);
 }
@@ -89,9 +132,12 @@ int Served<Call::Allreduce>::serve(const void* from, void* to, int count, MPI_Da
   return serve_or_pass<Call::Allreduce>(
       shape, comm,
       [&](Prepared& prepared, const Communicator&) {
-        std::memcpy(prepared.from(), from == MPI_IN_PLACE ? to : from, bytes_of(shape));
+        copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape);
         prepared.run();
-        std::memcpy(to, prepared.to(), bytes_of(shape));
+        copy(to, prepared.to(), shape);
+      },
+      [&](const Communicator&) {
+        return Output{Moved(to, count, type), find_element(type)};
       },
       from, to, count, type, op, comm);
 }
@@ -110,6 +156,7 @@ int Served<Call::Allgather>::serve(const void* from, int count, MPI_Datatype typ
         prepared.run();
         Moved(to, to_count, to_type).blocks(known.size()).write_from(prepared.to());
       },
+      [&](const Communicator& known) { return Output{Moved(to, to_count, to_type).blocks(known.size())}; },
       from, count, type, to, to_count, to_type, comm);
 }
 
@@ -124,19 +171,24 @@ int Served<Call::Alltoall>::serve(const void* from, int count, MPI_Datatype type
         prepared.run();
         received.write_from(prepared.to());
       },
+      [&](const Communicator& known) { return Output{Moved(to, to_count, to_type).blocks(known.size())}; },
       from, count, type, to, to_count, to_type, comm);
 }
 
-int Served<Call::Reduce_scatter_block>::serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
-                                              MPI_Comm comm) {
+int Served<Call::Reduce_scatter_block>::serve(const void* from, void* to, int count, MPI_Datatype type,
+                                              MPI_Op op, MPI_Comm comm) {
   const Shape shape{CollectiveKind::reduce_scatter, 0, count, type, op};
   return serve_or_pass<Call::Reduce_scatter_block>(
       shape, comm,
       [&](Prepared& prepared, const Communicator& known) {
-        std::memcpy(prepared.from(), from == MPI_IN_PLACE ? to : from,
-                    bytes_of(shape) * static_cast<std::size_t>(known.size()));
+        copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape, known.size());
         prepared.run();
-        std::memcpy(to, prepared.to(), bytes_of(shape));
+        copy(to, prepared.to(), shape);
+      },
+      [&](const Communicator& known) {
+        // In place, what MPI is to read again is all of the buffer; the rest of it is as it was.
+        return Output{Moved(to, count, type).blocks(from == MPI_IN_PLACE ? known.size() : 1),
+                      find_element(type)};
       },
       from, to, count, type, op, comm);
 }

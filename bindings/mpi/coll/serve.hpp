@@ -15,7 +15,8 @@ struct Served<Call::Bcast> {
 };
 template <>
 struct Served<Call::Reduce> {
-  static int serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
+  static int serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Comm comm);
 };
 template <>
 struct Served<Call::Allreduce> {
@@ -23,13 +24,13 @@ struct Served<Call::Allreduce> {
 };
 template <>
 struct Served<Call::Allgather> {
-  static int serve(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
-                   MPI_Comm comm);
+  static int serve(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+                   MPI_Datatype to_type, MPI_Comm comm);
 };
 template <>
 struct Served<Call::Alltoall> {
-  static int serve(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
-                   MPI_Comm comm);
+  static int serve(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+                   MPI_Datatype to_type, MPI_Comm comm);
 };
 template <>
 struct Served<Call::Reduce_scatter_block> {

@@ -42,7 +42,8 @@ std::string job() {
 }
 
 std::filesystem::path library(const std::string& mpi) {
-  const std::filesystem::path home = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+  const std::filesystem::path home =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
   return home / OPENTCA_LIBRARY_FOLDER / "opentca" / ("libtca-mpi-" + mpi + ".so");
 }
 
@@ -91,7 +92,8 @@ void add_mpi(Subcommands& tca) {
       ->check(CLI::IsMember({"openmpi", "mpich"}));
   app.add_flag("--census", options->census, "Counts and times the program's calls, and changes nothing");
   app.add_option("--json", options->json, "A file for the census, which tca plot draws");
-  app.add_flag("--report", options->report, "Says at the end which calls were served, and why others were not");
+  app.add_flag("--report", options->report,
+               "Says at the end which calls were served, and why others were not");
   app.add_flag("--check", options->check, "Runs every served collective by MPI too, and compares");
   app.add_option("--deny", options->denied, "Calls that are left to MPI, such as Allreduce,Bcast");
   app.add_option("PROGRAM", options->argv, "The program and its arguments")->required()->expected(1, -1);

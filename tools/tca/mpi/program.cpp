@@ -64,11 +64,15 @@ MpiOfProgram find_mpi(const std::string& path) {
   const std::string loader = loader_of(file, header);
   if (loader.empty())
     return {{}, fmt::format("{} is linked statically, so that nothing can stand before its MPI", path)};
-  const std::string libraries = output_of(fmt::format("{} --list {} 2> /dev/null", quoted(loader), quoted(path)));
+  const std::string libraries =
+      output_of(fmt::format("{} --list {} 2> /dev/null", quoted(loader), quoted(path)));
   if (libraries.find("libmpi.so.40") != std::string::npos) return {"openmpi", {}};
   for (const char* const library : {"libmpich.so.12", "libmpi.so.12"})
     if (libraries.find(library) != std::string::npos) return {"mpich", {}};
-  return {{}, fmt::format("{} is linked with neither Open MPI 4 nor MPICH; if it loads one later, name it (--mpi)", path)};
+  return {
+      {},
+      fmt::format("{} is linked with neither Open MPI 4 nor MPICH; if it loads one later, name it (--mpi)",
+                  path)};
 }
 
 }  // namespace tca::tool

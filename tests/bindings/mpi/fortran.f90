@@ -1,0 +1,41 @@
+! Collectives by mpi_f08, in place and not, among more calls that C has hooks for.
+program fortran
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use mpi_f08
+  implicit none
+  integer :: rank, ranks, round, neighbour, got
+  double precision :: mine, all, gathered(64)
+  type(MPI_Request) :: requests(2)
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  do round = 1, 6
+    mine = rank + round
+    call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+    call MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+    call expect(mine == all .and. nint(all) == ranks * round + ranks * (ranks - 1) / 2)
+    gathered = -1
+    mine = rank
+    call MPI_Allgather(mine, 1, MPI_DOUBLE_PRECISION, gathered, 1, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD)
+    call expect(nint(gathered(ranks)) == ranks - 1 .and. nint(gathered(1)) == 0)
+    call MPI_Bcast(gathered, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD)
+    call MPI_Barrier(MPI_COMM_WORLD)
+    neighbour = mod(rank + 1, ranks)
+    call MPI_Irecv(got, 1, MPI_INTEGER, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, requests(1))
+    call MPI_Isend(rank, 1, MPI_INTEGER, neighbour, 5, MPI_COMM_WORLD, requests(2))
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+    call expect(got == mod(rank + ranks - 1, ranks))
+  end do
+  if (rank == 0) print '(a)', 'all is right'
+  call MPI_Finalize()
+
+contains
+
+  subroutine expect(holds)
+    logical, intent(in) :: holds
+    if (holds) return
+    write (error_unit, '(a, i0, a, i0)') 'rank ', rank, ': something is wrong in round ', round
+    call MPI_Abort(MPI_COMM_WORLD, 1)
+  end subroutine expect
+end program fortran
