@@ -93,6 +93,7 @@ void add_fft(Subcommands& tca);
 void add_pic(Subcommands& tca);
 void add_trigger(Subcommands& tca);
 void add_run(Subcommands& tca);
+void add_mpi(Subcommands& tca);
 void add_xacc(Subcommands& tca);
 void add_bench(Subcommands& tca);
 void add_tune(Subcommands& tca);

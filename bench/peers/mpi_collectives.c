@@ -50,8 +50,12 @@ static int reduce_scatter(int bytes, int by_mpi) {
 static const struct {
   const char* name;
   run* call;
-} kinds[] = {{"barrier", barrier},     {"bcast", bcast},       {"reduce", reduce},
-             {"allreduce", allreduce}, {"allgather", allgather}, {"alltoall", alltoall},
+} kinds[] = {{"barrier", barrier},
+             {"bcast", bcast},
+             {"reduce", reduce},
+             {"allreduce", allreduce},
+             {"allgather", allgather},
+             {"alltoall", alltoall},
              {"reduce_scatter_block", reduce_scatter}};
 
 static int by_size(const void* a, const void* b) {
@@ -76,9 +80,11 @@ static void measure(const char* name, run* call, int bytes, const char* library)
     for (int by_mpi = 0; by_mpi < 2; ++by_mpi) us[by_mpi][i] = batch(call, bytes, by_mpi, times);
   for (int by_mpi = 0; by_mpi < 2 && rank == 0; ++by_mpi) {
     qsort(us[by_mpi], batches, sizeof **us, by_size);
-    printf("{\"bench\": \"mpi_%s\", \"layout\": \"contiguous\", \"bytes\": %d, \"ranks\": %d, \"way\": \"%s\", \"mpi\": "
-           "\"%s\", \"median_us\": %.4f, \"least_us\": %.4f}\n",
-           name, bytes, ranks, by_mpi ? "mpi" : "tca mpi", library, us[by_mpi][batches / 2], us[by_mpi][0]);
+    printf(
+        "{\"bench\": \"mpi_%s\", \"layout\": \"contiguous\", \"bytes\": %d, \"ranks\": %d, \"way\": \"%s\", "
+        "\"mpi\": "
+        "\"%s\", \"median_us\": %.4f, \"least_us\": %.4f}\n",
+        name, bytes, ranks, by_mpi ? "mpi" : "tca mpi", library, us[by_mpi][batches / 2], us[by_mpi][0]);
     fflush(stdout);
   }
 }

@@ -17,6 +17,7 @@ FOREIGN = {
     "src/route/tuning.cpp",
     "cli/gpus.cpp",
     "tools/tca/info.cpp",  # prints the table
+    "tools/tca/mpi/mpi.cpp",  # reads launchers'
     "cli/launch/mpirun.cpp",
     "cli/launch/placement.cpp",
     "cli/launch/started.cpp",

@@ -2,7 +2,6 @@
 #include "cli/subcommand.hpp"
 
 namespace tca::tool {
-void add_mpi(Subcommands& tca);
 namespace {
 
 void add_all(Subcommands& tca) {

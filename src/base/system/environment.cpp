@@ -23,7 +23,7 @@ constexpr std::array site_names{"ROOT",    "DIR", "HOME", "BASE",    "PREFIX", "
 
 bool is_known(std::string_view name) {
   const std::string_view rest = name.substr(prefix.size());
-  return rest.starts_with("TEST_") || rest.starts_with("MPI") || std::ranges::find(site_names, rest) != site_names.end() ||
+  return rest.starts_with("TEST_") || std::ranges::find(site_names, rest) != site_names.end() ||
          std::ranges::find(variables, name, &Variable::name) != variables.end() ||
          std::ranges::find(former_names, name, &FormerName::former) != former_names.end();
 }

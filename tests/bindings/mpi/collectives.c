@@ -44,7 +44,8 @@ static void reductions(int count, int round, int in_place) {
 
   /* In place at rank 0 alone: MPICH 4.0 ends with a segmentation fault at others. */
   memcpy(to, from, sizeof *to * (size_t)count);
-  MPI_Reduce(in_place && rank == root && root == 0 ? MPI_IN_PLACE : from, to, count, MPI_DOUBLE, MPI_SUM, root, comm);
+  MPI_Reduce(in_place && rank == root && root == 0 ? MPI_IN_PLACE : from, to, count, MPI_DOUBLE, MPI_SUM,
+             root, comm);
   if (rank == root) expect(are_sums(to, count, 0, round), "MPI_Reduce", count, round);
 
   fill(from, count * size, 0, round);

@@ -29,7 +29,8 @@ static void spawned(char* program) {
   MPI_Comm parent, children, everybody;
   MPI_Comm_get_parent(&parent);
   if (parent == MPI_COMM_NULL)
-    MPI_Comm_spawn(program, (char*[]){"spawn", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn(program, (char*[]){"spawn", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                   MPI_ERRCODES_IGNORE);
   else
     children = parent;
   MPI_Intercomm_merge(children, parent != MPI_COMM_NULL, &everybody);

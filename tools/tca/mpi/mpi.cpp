@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/system/environment.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
 #include "mpi/program.hpp"
@@ -71,7 +72,7 @@ void put_before(const std::string& program, const MpiOptions& options) {
 int run(const MpiOptions& options) {
   const std::string program = find_program(options.argv.front());
   if (program.empty()) refuse("{}: there is no such program, or it may not be run", options.argv.front());
-  const char* const mode = std::getenv("OPENTCA_MPI");
+  const char* const mode = base::set_variable("OPENTCA_MPI");
   if (mode == nullptr || std::strcmp(mode, "off") != 0) put_before(program, options);
   std::vector<char*> argv;
   for (const std::string& word : options.argv) argv.push_back(const_cast<char*>(word.c_str()));
