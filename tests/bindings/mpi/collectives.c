@@ -156,10 +156,10 @@ int main(int argc, char** argv) {
   to = malloc(sizeof *to * most * (size_t)ranks);
 
   all(MPI_COMM_WORLD);
-  MPI_Comm part, copy;
-  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
-  all(part);
-  MPI_Comm_free(&part);
+  MPI_Comm reversed, copy;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  all(reversed);
+  MPI_Comm_free(&reversed);
   MPI_Comm_dup(MPI_COMM_WORLD, &copy); /* often with the handle of the one that is gone */
   all(copy);
   MPI_Comm_free(&copy);
