@@ -502,7 +502,7 @@ class CommandLine(LauncherTest):
         names = re.findall(r"(?m)^  (\w+) ", done.stdout.partition("Subcommands:")[2].partition("\n\n")[0])
         self.assertGreater(len(names), 5, done.stdout)
         for name in names:
-            self.assertRegex(done.stdout, rf"(?m)^  tca {name}\b")
+            self.assertRegex(done.stdout, rf"(?m)^  (mpirun .* )?tca {name}\b")
             self.assertEqual(self.tca(name, "--help").returncode, 0)
 
     def assert_loses_output(self, arguments, redirection, told):

@@ -140,7 +140,7 @@ class GoingWrong(MpiTest):
         self.environment["OPENTCA_MPI"] = "colls"
         run = self.mpirun(mpi, TCA, "mpi", program(mpi, "odd"))
         self.assertEqual(run.returncode, 0)
-        self.assertEqual(run.stderr.count("OPENTCA_MPI=colls: choose off, census or coll"), 1, run.stderr)
+        self.assertEqual(run.stderr.count("OPENTCA_MPI=colls: choose off, census, coll or all"), 1, run.stderr)
 
 
 if __name__ == "__main__":

@@ -267,7 +267,7 @@ TEST(NetworkHash, IsTheSameEverywhere) {
   for (const des::QueueKind queue : {des::QueueKind::wheel, des::QueueKind::heap}) {
     EXPECT_EQ(hash_of_talk(Fidelity::tlp, queue), "1bdf87cecf3b559a");
     EXPECT_EQ(hash_of_talk(Fidelity::train, queue), "4fb7975497d9368b");
-    EXPECT_EQ(hash_of_talk(Fidelity::flow, queue), "a45fed13870d9b23");
+    EXPECT_EQ(hash_of_talk(Fidelity::flow, queue), "cfdae9f5d70e6ec3");
   }
 }
 
