@@ -120,7 +120,7 @@ void Engine::store(const Request& request, std::size_t at, const std::byte* from
   auto* const data = static_cast<std::byte*>(target.data);
   if (target.scattering != nullptr)
     target.scattering->scatter(data, at, stored, from);
-  else
+  else if (stored > 0)
     std::memcpy(data + at, from, stored);
 }
 
