@@ -44,8 +44,7 @@ void Session::begin() {
   PMPI_Allreduce(&level, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   const bool is_asked = Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all;
   serves_ = is_asked && highest != MPI_THREAD_MULTIPLE;
-  if (is_asked && !serves_)
-    say("everything is left to MPI: the program asks for MPI_THREAD_MULTIPLE");
+  if (is_asked && !serves_) say("everything is left to MPI: the program asks for MPI_THREAD_MULTIPLE");
   census::begin();
   if (serves_ && Settings::get().mode == Mode::all) Channel::begin();
 }

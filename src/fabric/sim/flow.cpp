@@ -108,7 +108,8 @@ void Flow::address(const Copy& copy, const base::Shape& shape, Message& message)
 // Makes the message that carries a step of a counted flow, with the lengths in front.
 void Flow::add_message(std::uint64_t step, const Elements& lengths) {
   Way& way = ways_.back();
-  while (!way.messages.empty() && way.messages.front().step <= std::min(left_, landed_)) way.messages.pop_front();
+  while (!way.messages.empty() && way.messages.front().step <= std::min(left_, landed_))
+    way.messages.pop_front();
   OfStep& of_step = way.messages.emplace_back(OfStep{step, way.message, lengths, Elements(lengths.size())});
   Message& message = of_step.message;
   message.step = static_cast<std::uint32_t>(step);
