@@ -56,7 +56,7 @@ void Shared::close_file() {
 
 bool read_from(pid_t process, std::uint64_t address, void* into, std::size_t bytes) {
   if (process == getpid()) {
-    std::memcpy(into, std::bit_cast<const void*>(address), bytes);
+    if (bytes > 0) std::memcpy(into, std::bit_cast<const void*>(address), bytes);
     return true;
   }
   for (std::size_t at = 0; at < bytes;) {
