@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/freed.hpp"
 #include "mpi/session.hpp"
 #include "tca/error.hpp"
 #include "tca/mpi.hpp"
@@ -36,15 +37,6 @@ int forget(MPI_Comm comm, int, void*, void*) {
   last = {};
   all().erase(comm);
   return MPI_SUCCESS;
-}
-
-int keyval() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
-    return made;
-  }();
-  return key;
 }
 
 // Whether all of its ranks were started together, so that the session knows of them. Spawned ones and those of other jobs were not.
@@ -112,7 +104,7 @@ Communicator* Communicator::find(MPI_Comm comm) {
   std::unique_ptr<Communicator>& known = all()[comm];
   if (known == nullptr) {
     known = std::make_unique<Communicator>(comm);
-    PMPI_Comm_set_attr(comm, keyval(), known.get());
+    call_when_freed<forget>(comm);
   }
   last = {comm, known->is_served_ ? known.get() : nullptr};
   return last.communicator;

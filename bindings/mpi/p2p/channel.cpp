@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "mpi/freed.hpp"
 #include "mpi/p2p/elements.hpp"
 #include "mpi/session.hpp"
 
@@ -35,15 +36,6 @@ int forget(MPI_Comm comm, int, void*, void*) {
   state().last_comm = MPI_COMM_NULL;
   state().channels.erase(comm);
   return MPI_SUCCESS;
-}
-
-int keyval() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
-    return made;
-  }();
-  return key;
 }
 
 // A rank that waits lets MPI progress what else there is.
@@ -116,7 +108,7 @@ void serve(MPI_Comm comm) {
   state().next_number = number + 1;
   auto channel = std::make_shared<Channel>(comm, state().engine->context(number), std::move(processes));
   state().last_comm = MPI_COMM_NULL;
-  PMPI_Comm_set_attr(comm, keyval(), channel.get());
+  call_when_freed<forget>(comm);
   state().channels[comm] = std::move(channel);
 }
 
