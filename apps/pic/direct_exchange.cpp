@@ -16,7 +16,8 @@ namespace tca::pic {
 template <class Number>
 Fold committed_fold(World& world, const Exchanged<Number>& what, const std::string& channel) {
   const Domain& domain = what.domain;
-  const Halo halo(world, "nodes of the flow", domain.grid(), domain.interior(), domain.halo_options({1, 2}));
+  const Halo halo(world, "nodes of the flow", domain.grid(), domain.interior(),
+                  domain.halo_options(flow_ghosts));
   Fold fold(world, "flow", halo, {.channel = channel});
   fold.add(what.flow.untyped(), data_type_of<Number>());
   fold.commit();
@@ -25,7 +26,7 @@ Fold committed_fold(World& world, const Exchanged<Number>& what, const std::stri
 
 Halo committed_halo(World& world, const Domain& domain, const Window<Vec<double>>& e,
                     const std::string& channel) {
-  HaloOptions options = domain.halo_options({1, 1});
+  HaloOptions options = domain.halo_options(field_ghosts);
   options.chain.channel = channel;
   Halo halo(world, "E", domain.grid(), domain.interior(), options);
   halo.add(e);

@@ -140,6 +140,7 @@ Domain::Domain(const Deck& deck, const Grid& grid, int rank)
   for (int axis = 0; axis < dims_; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     const std::size_t dim = dim_of(dims_, axis);
+    wraps_[a] = neighbour_at(grid, rank, axis == 0, axis == 1, axis == 2) == rank;
     const Range part = grid.part(rank, static_cast<int>(dim), deck.extents[dim]);
     cells_[a] = part.size;
     first_[a] = part.begin;
@@ -184,15 +185,18 @@ void Domain::mark_directions() {
 
 std::vector<std::int64_t> Domain::interior() const {
   std::vector<std::int64_t> cells;
-  for (int axis = dims_ - 1; axis >= 0; --axis) cells.push_back(cells_[static_cast<std::size_t>(axis)]);
+  for (int axis = dims_ - 1; axis >= 0; --axis)
+    cells.push_back(cells_[static_cast<std::size_t>(axis)] + (wraps(axis) ? below + above : 0));
   return cells;
 }
 
 HaloOptions Domain::halo_options(GhostWidth exchange) const {
-  const auto dims = static_cast<std::size_t>(dims_);
-  return {.width = std::vector<GhostWidth>(dims, {below, above}),
-          .exchange = std::vector<GhostWidth>(dims, exchange),
-          .corners = true};
+  HaloOptions options{.corners = true};
+  for (int axis = dims_ - 1; axis >= 0; --axis) {
+    options.width.push_back(wraps(axis) ? GhostWidth{0, 0} : GhostWidth{below, above});
+    options.exchange.push_back(wraps(axis) ? GhostWidth{0, 0} : exchange);
+  }
+  return options;
 }
 
 }  // namespace tca::pic

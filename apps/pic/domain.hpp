@@ -15,6 +15,9 @@
 
 namespace tca::pic {
 
+// Of the ghosts those that have E, and those in which particles of this rank's cells leave flow.
+inline constexpr GhostWidth field_ghosts{1, 1}, flow_ghosts{1, 2};
+
 // What becomes of a particle that has left a rank's cells in one of 26 directions.
 struct Way {
   static constexpr int itself = -1;  // it comes in again on the rank's other side
@@ -42,6 +45,9 @@ class Domain {
     return origin_ + x + y * step_[1] + z * step_[2];
   }
 
+  // Whether the rank's cells go all the way round the box along an axis, so that its ghosts there stand for its own cells.
+  bool wraps(int axis) const { return wraps_[static_cast<std::size_t>(axis)]; }
+
   // Whether the box ends in a wall on this rank's side. The wall above stands at the last node, so that the last cell
   // along x is outside.
   bool wall_below() const { return wall_below_; }
@@ -55,7 +61,8 @@ class Domain {
   const std::uint8_t* directions() const { return directions_.data(); }
   const Way& way(std::uint8_t direction) const { return ways_[direction]; }
 
-  // The interior and the options of a halo of such arrays, of which as many ghosts are exchanged.
+  // The interior and the options of a halo of such arrays, of which as many ghosts are exchanged: those of other ranks'
+  // cells. Ghosts that stand for own ones go with them, as if they were cells.
   std::vector<std::int64_t> interior() const;
   HaloOptions halo_options(GhostWidth exchange) const;
 
@@ -66,6 +73,7 @@ class Domain {
   int dims_;
   Grid grid_;
   std::array<std::int64_t, 3> cells_{1, 1, 1}, first_{}, step_{1, 0, 0};
+  std::array<bool, 3> wraps_{};
   std::int64_t origin_ = 0, elements_ = 0;
   bool wall_below_, wall_above_;
   std::vector<int> neighbours_;

@@ -10,8 +10,10 @@ Fields::Fields(World& world, const Domain& domain, const Deck& deck)
       deck_(deck),
       lattice_{{domain.step(1), domain.step(2)}, deck.dt() / deck.cell, deck.cell},
       e_(world.host_window<Vec<double>>(domain.elements(), "E")),
-      b_(static_cast<std::size_t>(domain.elements())) {
+      b_(static_cast<std::size_t>(domain.elements())),
+      images_(domain, field_ghosts) {
   if (deck.per_side == 0) begin_wave();
+  images_.fill(e_.data());
 }
 
 // Calls act(begin, end, y, z) for the indices of each row of own cells.
@@ -56,13 +58,16 @@ void Fields::advance_e(const Vec<Number>* flow, double time) {
     for (std::int64_t at = begin; at < end; ++at) pic::advance_e(e[at], b + at, flow[at], lattice_);
   });
   if (deck_.laser.a0 != 0) emit(time);
+  images_.fill(e);
 }
 
 template <class Number>
 void Fields::absorb(const Vec<Number>* flow) {
   each_row([&](std::int64_t begin, std::int64_t end, std::int64_t, std::int64_t) {
-    if (domain_.wall_below()) let_out({begin, begin, begin - 1, -1}, e_.data(), b_.data(), flow, lattice_);
-    if (domain_.wall_above()) let_out({end - 1, end - 2, end - 1, 1}, e_.data(), b_.data(), flow, lattice_);
+    if (domain_.wall_below())
+      let_out({begin, begin, begin - 1, -1}, e_.data(), b_.data(), flow[begin], lattice_);
+    if (domain_.wall_above())
+      let_out({end - 1, end - 2, end - 1, 1}, e_.data(), b_.data(), flow[end - 1], lattice_);
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "pic/deck.hpp"
 #include "pic/domain.hpp"
+#include "pic/images.hpp"
 #include "pic/vec.hpp"
 #include "pic/yee.hpp"
 #include "tca/window.hpp"
@@ -26,8 +27,8 @@ class Fields {
   // Advances B by half a time step. The ghosts of E have been filled.
   void advance_b();
 
-  // Advances E by a time step from `time` on, with what has flowed through the faces of the cells (see Push). What reaches
-  // a wall goes through it.
+  // Advances E by a time step from `time` on, with what has flowed through the faces of the cells (see Push), and fills those
+  // ghosts that stand for own cells. What reaches a wall goes through it.
   template <class Number>
   void advance_e(const Vec<Number>* flow, double time);
 
@@ -66,6 +67,7 @@ class Fields {
   Lattice lattice_;
   Window<Vec<double>> e_;
   std::vector<Vec<double>> b_;
+  Images images_;
 };
 
 }  // namespace tca::pic

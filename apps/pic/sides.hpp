@@ -13,7 +13,7 @@ namespace tca::pic {
 using Side = std::array<int, 3>;
 inline Side opposite(const Side& side) { return {-side[0], -side[1], -side[2]}; }
 
-// Calls act(side, neighbour) for each side on which there is a rank, which may be this one.
+// Calls act(side, neighbour) for each side on which there is another rank.
 template <class Act>
 void each_side(const Domain& domain, int rank, const Act& act) {
   const int deep = domain.dims() == 3 ? 1 : 0;
@@ -21,7 +21,9 @@ void each_side(const Domain& domain, int rank, const Act& act) {
     for (int y = -1; y <= 1; ++y)
       for (int x = -1; x <= 1; ++x) {
         const Side side{x, y, z};
-        if (side == Side{}) continue;
+        if (side == Side{} || (x != 0 && domain.wraps(0)) || (y != 0 && domain.wraps(1)) ||
+            (z != 0 && domain.wraps(2)))
+          continue;
         Grid::Coordinates step{};
         for (int axis = 0; axis < domain.dims(); ++axis)
           step[static_cast<std::size_t>(domain.dims() - 1 - axis)] = side[static_cast<std::size_t>(axis)];
@@ -36,14 +38,9 @@ struct CellBox {
   std::int64_t cells() const { return size[0] * size[1] * size[2]; }
 };
 
-// How many ghosts below and above, of which the neighbours' cells are sent.
-struct Widths {
-  std::int64_t low, high;
-};
-inline constexpr Widths field_ghosts{1, 1}, flow_ghosts{1, 2};
-
-// The cells of a side: the outer own ones that a neighbour has ghosts of, or the ghosts.
-inline CellBox box_of(const Domain& domain, const Side& side, Widths widths, bool ghosts) {
+// The cells of a side: the outer own ones that a neighbour has ghosts of, or the ghosts. Those that stand for own cells along
+// another axis go with them.
+inline CellBox box_of(const Domain& domain, const Side& side, GhostWidth widths, bool ghosts) {
   CellBox box{};
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
@@ -52,6 +49,10 @@ inline CellBox box_of(const Domain& domain, const Side& side, Widths widths, boo
     const bool above = side[a] > 0;
     const std::int64_t width = above == ghosts ? widths.high : widths.low;
     box.size[a] = side[a] == 0 ? cells : width;
+    if (domain.wraps(axis)) {
+      box.first[a] = -flow_ghosts.low;
+      box.size[a] = flow_ghosts.low + cells + flow_ghosts.high;
+    }
     if (side[a] == 0) continue;
     box.first[a] = ghosts ? (above ? cells : -width) : (above ? cells - width : 0);
   }

@@ -23,7 +23,8 @@ constexpr double numbers_a_particle = 16, flops_a_particle = 250, numbers_a_cell
 
 template <class Number>
 Fold committed_charge_fold(World& world, const Domain& domain, const Window<Number>& charge) {
-  const Halo halo(world, "nodes of charge", domain.grid(), domain.interior(), domain.halo_options({1, 2}));
+  const Halo halo(world, "nodes of charge", domain.grid(), domain.interior(),
+                  domain.halo_options(flow_ghosts));
   Fold fold(world, "charge", halo);
   fold.add(charge);
   fold.commit();
@@ -41,7 +42,8 @@ Solver<Number>::Solver(World& world, const Deck& deck, const Grid& grid)
       particles_(first_particles(deck, domain_)),
       flow_(world.window<Vec<Number>>(domain_.elements(), "flow")),
       charge_(world.window<Number>(domain_.elements(), "charge")),
-      charge_fold_(committed_charge_fold(world, domain_, charge_)) {
+      charge_fold_(committed_charge_fold(world, domain_, charge_)),
+      images_(domain_, flow_ghosts) {
   add_up_charge();
   ions_.resize(static_cast<std::size_t>(domain_.elements()));
   each_node([&](std::int64_t at, std::int64_t) {
@@ -126,6 +128,7 @@ Phases Solver<Number>::step(Exchange& exchange) {
   phases.fields_us += timed(advance_b);
   phases.message_us[0] += timed([&] { exchange.wait_flow(); });
   phases.fields_us += timed([&] {
+    images_.fold(flow_.data());
     fields_.advance_e(flow_.data(), static_cast<double>(steps_) * deck_.dt());
     world_.compute(cells * numbers_a_cell * sizeof(double) / 3, cells * flops_a_cell / 3);
   });
@@ -158,6 +161,7 @@ void Solver<Number>::add_up_charge() {
   charge_.write(0, charges_);
   charge_fold_.run();
   charge_.read(0, charges_);
+  images_.fold(charges_.data());
 }
 
 template <class Number>

@@ -11,6 +11,7 @@
 #include "pic/domain.hpp"
 #include "pic/exchange.hpp"
 #include "pic/fields.hpp"
+#include "pic/images.hpp"
 #include "pic/particles.hpp"
 #include "pic/vec.hpp"
 #include "tca/fold.hpp"
@@ -101,7 +102,7 @@ class Solver {
   // Throws for a kinetic energy that is no finite number.
   void check_momenta(double kinetic_energy) const;
 
-  // For Gauss's law: the charge of electrons, whose ghosts the fold adds to their nodes, and what was there of the others.
+  // For Gauss's law: the charge of electrons, whose ghosts the fold adds to other ranks' nodes, and what was there of the others.
   const Window<Number>& charge() const { return charge_; }
   Fold& charge_fold() { return charge_fold_; }
   const std::vector<Number>& ions() const { return ions_; }
@@ -130,6 +131,7 @@ class Solver {
   Window<Vec<Number>> flow_;
   Window<Number> charge_;
   Fold charge_fold_;
+  Images images_;
   std::vector<Number> charges_, ions_;  // by node: of the electrons, and what was there of the others
   std::vector<std::uint32_t> outside_;
   Leavers leavers_;

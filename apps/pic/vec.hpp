@@ -13,6 +13,8 @@ namespace tca::pic {
 template <class Number>
 struct Vec {
   Number x, y, z;
+
+  friend TCA_DEVICE Vec operator+(const Vec& a, const Vec& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 };
 
 // How far an array's next element is along y and z.

@@ -49,14 +49,14 @@ struct Wall {
 
 // Sets B half a cell outside of a wall to what lets a wave leave (S. Silver and C. Mueller's condition, to first order): at
 // the wall, in the middle of the step, Ey = -+ Bz and Ez = +- By, with E of before and after the step and B of both sides.
-// Pointers are to the arrays.
+// Pointers are to the arrays; the flow is the wall's.
 template <class Number>
-TCA_DEVICE void let_out(const Wall& at, const Vec<double>* e, Vec<double>* b, const Vec<Number>* flow,
+TCA_DEVICE void let_out(const Wall& at, const Vec<double>* e, Vec<double>* b, const Vec<Number>& flow,
                         const Lattice& lattice) {
   const double r = lattice.ratio, side = lattice.side;
   const Vec<double>&e_wall = e[at.wall], &b_wall = b[at.wall], &within = b[at.inside];
-  const double by_y = r * (b_wall.x - b[at.wall - lattice.step.z].x) - side * to_double(flow[at.wall].y);
-  const double by_z = -r * (b_wall.x - b[at.wall - lattice.step.y].x) - side * to_double(flow[at.wall].z);
+  const double by_y = r * (b_wall.x - b[at.wall - lattice.step.z].x) - side * to_double(flow.y);
+  const double by_z = -r * (b_wall.x - b[at.wall - lattice.step.y].x) - side * to_double(flow.z);
   Vec<double>& beyond = b[at.outside];
   beyond.z = (at.sign * (2 * e_wall.y + by_y) + (r - 1) * within.z) / (1 + r);
   beyond.y = (-at.sign * (2 * e_wall.z + by_z) + (r - 1) * within.y) / (1 + r);

@@ -62,10 +62,11 @@ template <class Number>
 __global__ void compare_kernel(const __grid_constant__ OnGpu<Number> on, std::int64_t which) {
   const Gauss<Number>& gauss = on.gauss;
   unsigned long long most = 0;
-  each_own_cell(on, [&](std::int64_t at, std::int64_t x, std::int64_t) {
+  each_own_cell(on, [&](const std::int64_t(&cell)[3], std::int64_t at) {
     for (const std::int64_t free : gauss.unchecked)
-      if (x == free) return;
-    const double charge = to_double(static_cast<Number>(gauss.charge[at] + gauss.ions[at]));
+      if (cell[0] == free) return;
+    const Number electrons = gathered(on, gauss.charge, cell, at);
+    const double charge = to_double(static_cast<Number>(electrons + gauss.ions[at]));
     const double off = std::fabs(divergence(on.e + at, on.lattice) - charge);
     const auto bits = static_cast<unsigned long long>(__double_as_longlong(off));
     most = bits > most ? bits : most;
@@ -96,7 +97,7 @@ cudaError_t launch_push(const OnGpu<Number>& on, cudaStream_t stream) {
 template <class Number>
 cudaError_t launch_advance_e(const OnGpu<Number>& on, cudaStream_t stream) {
   if (on.wall_below || on.wall_above)
-    let_light_out_kernel<<<blocks_for(on.cells[1] * on.cells[2]), threads, 0, stream>>>(on);
+    let_light_out_kernel<<<blocks_for(on.elements), threads, 0, stream>>>(on);
   advance_e_kernel<<<blocks_for(on.elements), threads, 0, stream>>>(on);
   return cudaGetLastError();
 }

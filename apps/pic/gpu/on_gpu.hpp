@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "pic/images.hpp"
 #include "pic/particles.hpp"
 #include "pic/push_one.hpp"
 #include "pic/yee.hpp"
@@ -39,7 +40,8 @@ struct OnGpu {
   Medium<Number> medium;
   Lattice lattice;
   Vec<double>*e, *b;  // those of the medium
-  std::int64_t elements, origin, cells[3];
+  std::int64_t elements, origin;
+  OwnCells own;
   int dims;
   bool wall_below, wall_above;
   Antenna antenna;

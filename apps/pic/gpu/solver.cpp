@@ -80,13 +80,15 @@ void GpuSolver<Number>::enqueue(Exchange& exchange) {
   State& state = *state_;
   const cudaStream_t stream = state.stream.get();
   cuda_ok(launch_advance_b(state.on, stream), "advancing B");
+  const bool is_alone = state.on.neighbours == 0;
   cuda_ok(launch_push(state.on, stream), "pushing particles");
-  exchange.start_flow();
+  if (!is_alone) exchange.start_flow();
   cuda_ok(launch_advance_b(state.on, stream), "advancing B");
-  exchange.wait_flow();
+  if (!is_alone) exchange.wait_flow();
   cuda_ok(launch_advance_e(state.on, stream), "advancing E");
+  if (is_alone) return;
   exchange.start_field();
-  if (state.on.neighbours > 0) enqueue_round(exchange);
+  enqueue_round(exchange);
   exchange.wait_field();
 }
 

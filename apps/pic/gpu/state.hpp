@@ -112,7 +112,7 @@ struct GpuState {
     on.b = b.data();
     on.elements = domain.elements();
     on.origin = domain.index(0, 0, 0);
-    for (int axis = 0; axis < 3; ++axis) on.cells[axis] = domain.cells(axis);
+    on.own = own_cells(domain);
     on.dims = domain.dims();
     on.wall_below = domain.wall_below();
     on.wall_above = domain.wall_above();

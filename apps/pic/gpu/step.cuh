@@ -88,35 +88,49 @@ __device__ double push_particles(const OnGpu<Number>& on) {
   return energy;
 }
 
-// Calls act(cell, x, row) for the thread's own cells; rows are numbered with y fastest.
+// Calls act(cell, index) with the coordinates of each of the thread's own cells.
 template <class Number, class Act>
 __device__ void each_own_cell(const OnGpu<Number>& on, const Act& act) {
-  const std::int64_t all = on.cells[0] * on.cells[1] * on.cells[2];
-  for (std::int64_t cell = first_of_thread(); cell < all; cell += threads_of_grid()) {
-    const std::int64_t x = cell % on.cells[0], row = cell / on.cells[0];
-    act(on.origin + x + row % on.cells[1] * on.lattice.step.y + row / on.cells[1] * on.lattice.step.z, x,
-        row);
+  // There are fewer than 2^31 cells, and a division of 64 bits takes several times as long.
+  const auto size = [&](int axis) { return static_cast<unsigned>(on.own.cells[axis]); };
+  const unsigned all = size(0) * size(1) * size(2);
+  for (unsigned n = first_of_thread(); n < all; n += threads_of_grid()) {
+    const unsigned row = n / size(0), z = row / size(1);
+    const std::int64_t cell[]{n - row * size(0), row - z * size(1), z};
+    act(cell, on.origin + cell[0] + cell[1] * on.lattice.step.y + cell[2] * on.lattice.step.z);
   }
+}
+
+// What a cell and its images have gathered.
+template <class Number, class Value>
+__device__ Value gathered(const OnGpu<Number>& on, const Value* array, const std::int64_t (&cell)[3],
+                          std::int64_t at) {
+  Value sum{};
+  each_image(on.own, cell, flow_ghosts, [&](std::int64_t distance) { sum = sum + array[at + distance]; });
+  return sum;
 }
 
 template <class Number>
 __device__ void let_light_out(const OnGpu<Number>& on) {
-  for (std::int64_t row = first_of_thread(); row < on.cells[1] * on.cells[2]; row += threads_of_grid()) {
-    const std::int64_t begin =
-        on.origin + row % on.cells[1] * on.lattice.step.y + row / on.cells[1] * on.lattice.step.z;
-    const std::int64_t last = begin + on.cells[0] - 1;
-    if (on.wall_below) let_out({begin, begin, begin - 1, -1}, on.e, on.b, on.medium.flow, on.lattice);
-    if (on.wall_above) let_out({last, last - 1, last, 1}, on.e, on.b, on.medium.flow, on.lattice);
-  }
+  each_own_cell(on, [&](const std::int64_t(&cell)[3], std::int64_t at) {
+    const bool is_below = on.wall_below && cell[0] == 0;
+    const bool is_above = on.wall_above && cell[0] == on.own.cells[0] - 1;
+    if (!is_below && !is_above) return;
+    const Vec<Number> flow = gathered(on, on.medium.flow, cell, at);
+    if (is_below) let_out({at, at, at - 1, -1}, on.e, on.b, flow, on.lattice);
+    if (is_above) let_out({at, at - 1, at, 1}, on.e, on.b, flow, on.lattice);
+  });
 }
 
+// Of own cells and their images.
 template <class Number>
 __device__ void advance_e_and_emit(const OnGpu<Number>& on, unsigned long long step) {
-  each_own_cell(on, [&](std::int64_t at, std::int64_t x, std::int64_t row) {
+  each_own_cell(on, [&](const std::int64_t(&cell)[3], std::int64_t at) {
     Vec<double> e = on.e[at];
-    advance_e(e, on.b + at, on.medium.flow[at], on.lattice);
-    if (x == on.antenna.x) e.z += on.antenna.emitted[step] * on.antenna.profile[row];
-    on.e[at] = e;
+    advance_e(e, on.b + at, gathered(on, on.medium.flow, cell, at), on.lattice);
+    if (cell[0] == on.antenna.x)
+      e.z += on.antenna.emitted[step] * on.antenna.profile[cell[1] + cell[2] * on.own.cells[1]];
+    each_image(on.own, cell, field_ghosts, [&](std::int64_t distance) { on.e[at + distance] = e; });
   });
 }
 

@@ -34,7 +34,8 @@ class Stepper {
         fold_(plan.fold),
         halo_(plan.halo),
         queues_(plan.queues),
-        step_(*on_.step) {}
+        step_(*on_.step),
+        is_alone_(on_.neighbours == 0) {}
 
   // As on hosts; see solver.cpp. False on all blocks where a rank has not come.
   __device__ bool step(Sums& sums) {
@@ -43,18 +44,14 @@ class Stepper {
     if (!meet()) return false;
     count_step(on_);
     add_over_block(on_.dims == 2 ? push_particles<2>(on_) : push_particles<3>(on_), &sums.kinetic_energy);
-    start(fold_);
-    advance_b_everywhere(on_);
-    if (!wait(fold_)) return false;
-    device::fold_cells<Number>(plan_.folded, first_of_thread(), threads_of_grid(), Sum());
-    if (!meet()) return false;
+    if (!gather_flow()) return false;
     if (on_.wall_below || on_.wall_above) {
       let_light_out(on_);
       if (!meet()) return false;
     }
     advance_e_and_emit(on_, step_++);
     if (!exchange()) return false;
-    if (on_.neighbours > 0 && !travel_further(sums)) return false;
+    if (!is_alone_ && !travel_further(sums)) return false;
     add_up(on_, sums);
     return true;
   }
@@ -63,13 +60,20 @@ class Stepper {
   // A barrier of the grid, which tells all blocks where one has given up.
   __device__ bool meet() { return good_ = device::grid_barrier(plan_.barrier, good_); }
 
+  // What other ranks' particles have left in this rank's cells; and B is advanced.
+  __device__ bool gather_flow() {
+    if (!is_alone_) start(fold_);
+    advance_b_everywhere(on_);
+    if (is_alone_) return meet();
+    if (!wait(fold_)) return false;
+    device::fold_cells<Number>(plan_.folded, first_of_thread(), threads_of_grid(), Sum());
+    return meet();
+  }
+
   // E's ghosts, and the first round of particles. Both chains' blocks arrive before the first of them waits for the others.
   __device__ bool exchange() {
+    if (is_alone_) return meet();
     arrive(halo_);
-    if (on_.neighbours == 0) {
-      start(halo_);
-      return wait(halo_);
-    }
     if (blockIdx.x == 0 && threadIdx.x < 32) set_lengths(on_, plan_.travel->ends);
     arrive(queues_);
     start(halo_);
@@ -104,6 +108,7 @@ class Stepper {
   const OnGpu<Number>& on_;
   GridChain fold_, halo_, queues_;
   unsigned long long step_;
+  bool is_alone_;
   bool good_ = true;
 };
 

@@ -29,14 +29,13 @@ __device__ void add_over_block(Value value, Value* sum) {
 template <class Number>
 __device__ void add_up(const OnGpu<Number>& on, Sums& sums) {
   double energy = 0, sine = 0, cosine = 0;
+  const auto plane = static_cast<unsigned>(on.lattice.step.z), row = static_cast<unsigned>(on.lattice.step.y);
   for (std::int64_t at = first_of_thread(); at < on.elements; at += threads_of_grid()) {
-    const bool is_flat = on.dims == 2;
-    const std::int64_t from_origin = at - on.origin;
-    if (from_origin < 0) continue;
-    const std::int64_t z = is_flat ? 0 : from_origin / on.lattice.step.z;
-    const std::int64_t in_plane = from_origin - z * on.lattice.step.z;
-    const std::int64_t y = in_plane / on.lattice.step.y, x = in_plane - y * on.lattice.step.y;
-    if (x >= on.cells[0] || y >= on.cells[1] || z >= on.cells[2]) continue;
+    if (at < on.origin) continue;
+    const auto from_origin = static_cast<unsigned>(at - on.origin);
+    const unsigned z = on.dims == 2 ? 0 : from_origin / plane, in_plane = from_origin - z * plane;
+    const unsigned y = in_plane / row, x = in_plane - y * row;
+    if (x >= on.own.cells[0] || y >= on.own.cells[1] || z >= on.own.cells[2]) continue;
     energy += twice_energy(on.e + at, on.b[at], on.lattice);
     const double along = on.is_vacuum ? on.e[at].z : on.e[at].x;
     sine += along * on.sine[x];

@@ -16,49 +16,24 @@ namespace {
 
 using namespace apps;
 
-// What of an array goes to each neighbour and comes from it: first in a buffer what goes, then what comes. What stays on this
-// rank is unpacked from where it has been packed.
+// What of an array goes to each neighbour and comes from it: first in a buffer what goes, then what comes.
 class Crossing {
  public:
   // Ghosts of the array's cells are sent, or the cells of which others have ghosts.
-  Crossing(World& world, const Domain& domain, Widths widths, bool sends_ghosts) {
-    std::map<int, std::vector<std::int32_t>> out, in;
+  Crossing(World& world, const Domain& domain, GhostWidth widths, bool sends_ghosts) {
+    std::map<int, Cells> out, in;
     each_side(domain, world.rank(), [&](const Side& side, int neighbour) {
       each_cell(domain, box_of(domain, side, widths, sends_ghosts),
                 [&](std::int64_t at) { out[neighbour].push_back(static_cast<std::int32_t>(at)); });
       // The neighbour sends in the order of its sides, which are the opposites of these.
-      std::vector<std::int32_t> box;
+      Cells box;
       each_cell(domain, box_of(domain, side, widths, !sends_ghosts),
                 [&](std::int64_t at) { box.push_back(static_cast<std::int32_t>(at)); });
-      auto& from = in[neighbour];
+      Cells& from = in[neighbour];
       from.insert(from.begin(), box.begin(), box.end());
     });
-    std::vector<std::int32_t> sent, sent_places, received, received_places;
-    const auto append = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& places,
-                           const std::vector<std::int32_t>& cells, std::int32_t place) {
-      for (const std::int32_t cell : cells) {
-        to.push_back(cell);
-        places.push_back(place++);
-      }
-    };
-    std::int32_t end = 0;
-    std::map<int, std::int32_t> begins;
-    for (const auto& [neighbour, cells] : out) {
-      begins[neighbour] = end;
-      append(sent, sent_places, cells, end);
-      if (neighbour != world.rank()) sends.push_back({neighbour, end, cells.size()});
-      end += static_cast<std::int32_t>(cells.size());
-    }
-    for (const auto& [neighbour, cells] : in) {
-      const bool stays = neighbour == world.rank();
-      append(received, received_places, cells, stays ? begins[neighbour] : end);
-      if (stays) continue;
-      receives.push_back({neighbour, end, cells.size()});
-      end += static_cast<std::int32_t>(cells.size());
-    }
-    size = static_cast<std::size_t>(end);
-    packed_.emplace(sent, sent_places);
-    unpacked_.emplace(received, received_places);
+    packed_.emplace(append(out, sends));
+    unpacked_.emplace(append(in, receives));
   }
 
   struct Message {
@@ -67,19 +42,37 @@ class Crossing {
     std::size_t count;
   };
   std::vector<Message> sends, receives;
-  std::size_t size;  // of the buffer
+  std::int32_t size = 0;  // of the buffer
 
   Nodes packed() const { return packed_->nodes(); }
   Nodes unpacked() const { return unpacked_->nodes(); }
 
  private:
+  using Cells = std::vector<std::int32_t>;
+
   struct List {
-    List(const std::vector<std::int32_t>& of_index, const std::vector<std::int32_t>& of_place)
-        : index(of_index), place(of_place) {}
+    Cells index, place;
+  };
+  struct ListOnGpu {
+    explicit ListOnGpu(const List& list) : index(list.index), place(list.place) {}
     Nodes nodes() const { return {index.data(), place.data(), static_cast<unsigned>(index.size())}; }
     DeviceArray<std::int32_t> index, place;
   };
-  std::optional<List> packed_, unpacked_;
+
+  // Appends to the buffer a message of each neighbour's cells.
+  List append(const std::map<int, Cells>& cells, std::vector<Message>& messages) {
+    List list;
+    for (const auto& [neighbour, of_neighbour] : cells) {
+      messages.push_back({neighbour, size, of_neighbour.size()});
+      for (const std::int32_t cell : of_neighbour) {
+        list.index.push_back(cell);
+        list.place.push_back(size++);
+      }
+    }
+    return list;
+  }
+
+  std::optional<ListOnGpu> packed_, unpacked_;
 };
 
 template <class Number>
@@ -91,8 +84,8 @@ class NcclExchange : public GpuExchange {
         comm_(world),
         field_(world, what.domain, field_ghosts, false),
         flow_(world, what.domain, flow_ghosts, true),
-        field_buffer_(field_.size),
-        flow_buffer_(flow_.size),
+        field_buffer_(static_cast<std::size_t>(field_.size)),
+        flow_buffer_(static_cast<std::size_t>(flow_.size)),
         stream_(stream) {
     for (std::size_t k = 0; k < what.domain.neighbours().size(); ++k) {
       ends_.to[k].length = sent_.data() + k;

@@ -6,7 +6,10 @@ namespace {
 
 constexpr unsigned block_size = 256;
 
-unsigned blocks_of(const Nodes& nodes) { return (nodes.count + block_size - 1) / block_size; }
+// One rank alone has no nodes to exchange.
+unsigned blocks_of(const Nodes& nodes) {
+  return nodes.count == 0 ? 1 : (nodes.count + block_size - 1) / block_size;
+}
 
 template <class Number>
 __global__ void pack(Nodes nodes, const Vec<Number>* array, Vec<Number>* buffer) {
