@@ -108,9 +108,9 @@ class ProducedBlockChain : public device::ProducedPart<BlockChain> {
 
   /// Begins the next step, and ends the use of what the last one brought.
   __device__ void start() {
+    await_room(step_ + 1);
     BlockChain::start();
     release();
-    await_room(step_);
   }
 };
 

@@ -2,7 +2,7 @@
  * Produced puts (tca/device/produced.hpp): a lot of two elements, each a packet that is stored and loaded as a whole, its
  * step with it; a packet is overwritten two steps later. The elements of a step are written and read in any order.
  *
- * Guarded: start n says that the elements of n - 1 have been read, and waits until the receiver has said so of n - 2.
+ * Guarded: start n waits until the receiver has said that it has read the elements of n - 2, and says so of n - 1.
  * `done` of memory.pml is what it says.
  *
  * TURNS: without a guard. Element i of a step is written once element i of the step before has come from there.
@@ -42,11 +42,11 @@ proctype Rank(byte me) {
   bool stored_0, stored_1, read_0, read_1;
   for (n : 1 .. STEPS) {
     if
-    :: RECEIVES(me) -> back[INTO(me)]!DONE,READ_SO_FAR(n)
+    :: SENDS(me) -> HAS_ROOM(n)
     :: else
     fi;
     if
-    :: SENDS(me) -> HAS_ROOM(n)
+    :: RECEIVES(me) -> back[INTO(me)]!DONE,READ_SO_FAR(n)
     :: else
     fi;
     stored_0 = !SENDS(me);

@@ -240,14 +240,18 @@ namespace device {
 // group calls them, between two calls of sync(): the first two where the chain has a guard, the third where elements
 // are checked.
 
-// Calls visit(end, lot) for the lots of this lane.
+// Calls visit(end, lot) for the lots of this lane. Each end begins with another warp, since a warp would take trips to the L2
+// for several ends one after the other.
 template <class Group, class Visit>
 TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, const Visit& visit) {
+  constexpr Word warp = 32;
+  Word lane = group.lane();
   for (Word e = 0; e < count; ++e) {
     const Produced& end = ends[e];
     const Word lots = lots_of(end.elements);
-    for (Word l = group.part() + group.lane() * group.parts(); l < lots; l += group.lanes() * group.parts())
+    for (Word l = group.part() + lane * group.parts(); l < lots; l += group.lanes() * group.parts())
       visit(end, l);
+    if (group.lanes() > warp) lane = lane < warp ? lane + group.lanes() - warp : lane - warp;
   }
 }
 
