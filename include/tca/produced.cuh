@@ -74,7 +74,8 @@ class ProducedPart : public Chain {
   template <class Visit>
   __device__ void for_own_elements(const Produced& end, const Visit& visit) const {
     const Warp warp(this->group_);
-    for (Word lot = warp.index(); lot < lots_of(end.elements); lot += warp.count()) {
+    for (Word lot = own_lot(end, warp.index(), warp.count()); lot < lots_of(end.elements);
+         lot += warp.count()) {
       const Word i = lot * elements_per_lot + warp.lane();
       if (i < end.elements) visit(i);
     }

@@ -47,7 +47,8 @@ struct Produced {
   Word* acks = nullptr;
   const ElementCheck* check = nullptr;  // in device memory; null where elements are not checked
   Word elements = 0;
-  Word buffer = 0;  // packets of a buffer
+  Word first_lot = 0;  // its number among those of all ends that send, or that receive
+  Word buffer = 0;     // packets of a buffer
   Word link = 0;
 
   TCA_DEVICE Packet* buffer_of(Word step) const {
@@ -236,12 +237,17 @@ struct DeviceProducedChain : DeviceChain {
 
 namespace device {
 
-// In these functions `Group` carries a part of the chain: lot l belongs to part l mod `parts`. Every lane of the
+// Returns the first lot of an end that belongs to one of several who take those of all ends in turn.
+TCA_DEVICE Word own_lot(const Produced& end, Word index, Word count) {
+  return (index + count - end.first_lot % count) % count;
+}
+
+// In these functions `Group` carries a part of the chain, to which lots belong in turn. Every lane of the
 // group calls them, between two calls of sync(): the first two where the chain has a guard, the third where elements
 // are checked.
 
-// Calls visit(end, lot) for the lots of this lane. Each end begins with another warp, since a warp would take trips to the L2
-// for several ends one after the other.
+// Calls visit(end, lot) for the lots of this lane. Each end begins with another warp, as one alone would take its trips to the
+// L2 one after the other.
 template <class Group, class Visit>
 TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, const Visit& visit) {
   constexpr Word warp = 32;
@@ -249,7 +255,8 @@ TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, c
   for (Word e = 0; e < count; ++e) {
     const Produced& end = ends[e];
     const Word lots = lots_of(end.elements);
-    for (Word l = group.part() + lane * group.parts(); l < lots; l += group.lanes() * group.parts())
+    for (Word l = own_lot(end, group.part(), group.parts()) + lane * group.parts(); l < lots;
+         l += group.lanes() * group.parts())
       visit(end, l);
     if (group.lanes() > warp) lane = lane < warp ? lane + group.lanes() - warp : lane - warp;
   }

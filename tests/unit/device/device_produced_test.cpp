@@ -10,6 +10,7 @@
 #include <random>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "device_ranks.hpp"
 #include "seed.hpp"
@@ -113,8 +114,15 @@ class Ranks {
           rank.in.push_back(room.get());
         }
       }
-      for (const PutRoom* room : rank.out) rank.ends.push_back(room->sent);
-      for (const PutRoom* room : rank.in) rank.ends.push_back(room->come);
+      Word lots_out = 0, lots_in = 0;
+      for (PutRoom* room : rank.out) {
+        room->sent.first_lot = std::exchange(lots_out, lots_out + device::lots_of(room->sent.elements));
+        rank.ends.push_back(room->sent);
+      }
+      for (PutRoom* room : rank.in) {
+        room->come.first_lot = std::exchange(lots_in, lots_in + device::lots_of(room->come.elements));
+        rank.ends.push_back(room->come);
+      }
       rank.chain.produced = rank.ends.data();
       rank.chain.produced_out = static_cast<Word>(rank.out.size());
       rank.chain.produced_in = static_cast<Word>(rank.in.size());
@@ -140,6 +148,10 @@ class Ranks {
       if (random() % 40 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
     }
     bool owns(Word i) const { return i / device::elements_per_lot % block.parts() == block.part(); }
+    // An element's number among those of all ends, of which the parts take lots in turn.
+    static Word among_all(const Produced& end, Word i) {
+      return end.first_lot * device::elements_per_lot + i;
+    }
     bool is_mine(Word i) const { return owns(i) && i % block.lanes() == block.lane(); }
 
     void write(const PutRoom& room, std::size_t number, Word i, Word of_step) {
@@ -157,9 +169,9 @@ class Ranks {
       for (std::size_t n = 0; n < all.rooms_.size(); ++n) {
         const Put& put = all.rooms_[n]->put;
         for (Word i = 0; i < put.elements; ++i) {
-          if (!mine(i)) continue;
-          if (put.from == static_cast<int>(rank)) work.push_back({1, n, i});
-          if (put.to == static_cast<int>(rank)) work.push_back({0, n, i});
+          const PutRoom& room = *all.rooms_[n];
+          if (put.from == static_cast<int>(rank) && mine(among_all(room.sent, i))) work.push_back({1, n, i});
+          if (put.to == static_cast<int>(rank) && mine(among_all(room.come, i))) work.push_back({0, n, i});
         }
       }
       std::shuffle(work.begin(), work.end(), random);
@@ -185,10 +197,10 @@ class Ranks {
       good = block.all(good && mine);
     }
     void start_of_block() {
+      await_room(step + 1);
       block.sync();
       ++step;
       release();
-      await_room(step);
     }
     void start_of_grid(Barrier& barrier) {
       await_room(step + 1);

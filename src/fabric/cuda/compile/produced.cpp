@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace tca::cuda {
 
 namespace {
@@ -94,6 +96,7 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
   std::vector<Produced> all;
   std::map<int, std::size_t> next_to, next_from;
   std::size_t out = 0;
+  Word lots_out = 0, lots_in = 0;
   for (const End& end : out_) {
     Produced made = view(end, links);
     const std::uint64_t there = their_packets_.at(end.partner).at(next_to[end.partner]++);
@@ -104,6 +107,7 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
     }
     ++out;
     made.packets = inbox.at<Packet>(end.partner, there);
+    made.first_lot = std::exchange(lots_out, lots_out + device::lots_of(made.elements));
     if (has_acks(end)) made.acks = inbox.own<Word>(end.offset);
     all.push_back(*end.elements->view = made);
   }
@@ -116,6 +120,7 @@ void ProducedPuts::build(DeviceProducedChain& chain, const std::map<int, Word>& 
       continue;
     }
     used.packets = inbox.own<Packet>(end.offset);
+    used.first_lot = std::exchange(lots_in, lots_in + device::lots_of(used.elements));
     if (has_acks(end)) used.acks = inbox.at<Word>(end.partner, there);
     all.push_back(*end.elements->view = used);
   }
