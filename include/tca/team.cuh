@@ -168,7 +168,7 @@ class BlockTeam {
     for (device::Word first = 0; first < size(); first += at_once) {
       device::Packet got[at_once];
       good_ = device::await_packets(team_.limits, step_, box(0, number), 2 * team_.max_values, first, size(),
-                                    rank(), std::uint64_t{step_} << 32, got);
+                                    rank(), device::no_link, std::uint64_t{step_} << 32, got);
       if (!good_) return;
 #pragma unroll
       for (device::Word k = 0; k < at_once; ++k) {

@@ -31,15 +31,22 @@ inline constexpr Word packets_at_once = 4;
 // Waits for a packet of each of the ranks `first` and on, of which there are up to `packets_at_once` below
 // `end`, except of `own`, which sends itself nothing. They are `pitch` apart from `mine` on, by rank, and are
 // the ones awaited once their upper half is `flag`. As long as one is missing, all are asked for again: one
-// after the other they would take a trip each even where they had arrived long ago.
+// after the other they would take a trip each even where they had arrived long ago. That of `acquired` is loaded
+// with acquire, behind the others, whose loads would have to wait for it.
 TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet* mine, Word pitch, Word first,
-                              Word end, Word own, std::uint64_t flag, Packet (&got)[packets_at_once]) {
+                              Word end, Word own, Word acquired, std::uint64_t flag,
+                              Packet (&got)[packets_at_once]) {
   BoundedWait waiting(limits, step);
+  const auto place = [&](Word rank) { return mine + static_cast<std::size_t>(rank * pitch); };
   for (;;) {
     TCA_UNROLL
     for (Word k = 0; k < packets_at_once; ++k) {
-      if (first + k < end && first + k != own)
-        got[k] = mine[static_cast<std::size_t>((first + k) * pitch)].read_once();
+      if (first + k < end && first + k != own && first + k != acquired)
+        got[k] = place(first + k)->read_once();
+    }
+    TCA_UNROLL
+    for (Word k = 0; k < packets_at_once; ++k) {
+      if (first + k < end && first + k == acquired) got[k] = place(first + k)->read_acquire_gpu();
     }
     Word missing = no_link;
     TCA_UNROLL
@@ -100,27 +107,23 @@ struct GridStep {
     theirs[static_cast<std::size_t>(team.rank * pitch() + at)].write(Packet::of(data, step));
   }
   TCA_DEVICE void fence() const { everywhere ? fence_system() : fence_gpu(); }
-  // Pairs with the fence of a packet's sender, if the step orders what that has stored. A load more, which
-  // finds the packet in the L2; a fence would take three times as long on an H100 (0.9 us).
-  TCA_DEVICE void acquire(Word from, const Packet& packet) const {
-    if (everywhere)
-      packet.read_acquire();
-    else if (from == team.rank)
-      packet.read_acquire_gpu();
-  }
-
   // Combines a value of the ranks from `first` to `end`, in their order, each from the place `at`.
+  //
+  // A load with acquire pairs with the fence of the packet's sender, if the step orders what that has stored. A
+  // fence in its place would take three times as long on an H100 (0.9 us). Where it is for all ranks, it is one
+  // more load of each packet, since four with acquire would wait for each other in every poll.
   template <class T, class Op>
   TCA_DEVICE bool over_ranks(Word at, Word first, Word end, Op op, T& total) const {
     bool begun = false;
     for (Word rank = first; rank < end; rank += packets_at_once) {
       Packet got[packets_at_once];
-      if (!await_packets(team.limits, step, mine() + at, pitch(), rank, end, no_link, flag(), got))
+      if (!await_packets(team.limits, step, mine() + at, pitch(), rank, end, no_link,
+                         everywhere ? no_link : team.rank, flag(), got))
         return false;
       TCA_UNROLL
       for (Word k = 0; k < packets_at_once; ++k) {
         if (rank + k >= end) break;
-        acquire(rank + k, mine()[static_cast<std::size_t>((rank + k) * pitch() + at)]);
+        if (everywhere) mine()[static_cast<std::size_t>((rank + k) * pitch() + at)].read_acquire();
         const T value = value_of<T>(got[k].data());
         total = begun ? op(total, value) : value;
         begun = true;
@@ -191,7 +194,7 @@ struct GridStep {
                           const Send& send) const {
     const Word mine = group.lanes() - 1 - group.lane() - skipped;
     if (mine >= lanes || mine >= count) return;
-    if (fenced) fence();  // pairs with `acquire`
+    if (fenced) fence();  // pairs with the acquire in `over_ranks`
     for (Word i = mine; i < count; i += lanes) send(i);
   }
   template <class ThreadGroup, class Send>
