@@ -152,26 +152,36 @@ struct GridStep {
     return group.all(good);
   }
 
-  // Combines each row to its first number.
-  template <class T, class Op, class ThreadGroup>
-  TCA_DEVICE void to_first(Word count, Op op, std::uint64_t* scratch, const ThreadGroup& group) const {
+  // Combines the numbers of a row at `at`, `at` + `pitch` and so on, up to `fan` of them, as far as `end`.
+  template <class T, class Op>
+  static TCA_DEVICE T combined(const std::uint64_t* scratch, Word at, Word pitch, Word end, Op op) {
+    std::uint64_t bits[fan];
+    TCA_UNROLL
+    for (Word k = 0; k < fan; ++k) bits[k] = at + k * pitch < end ? scratch[at + k * pitch] : 0;
+    T total = value_of<T>(bits[0]);
+    TCA_UNROLL
+    for (Word k = 1; k < fan; ++k)
+      if (at + k * pitch < end) total = op(total, value_of<T>(bits[k]));
+    return total;
+  }
+
+  // Combines each row, and calls put(v, total) for row v, on one lane.
+  template <class T, class Op, class ThreadGroup, class Put>
+  TCA_DEVICE void combine_rows(Word count, Op op, std::uint64_t* scratch, const ThreadGroup& group,
+                               const Put& put) const {
     const Word width = this->width();
-    for (Word left = width; left > 1;) {
+    Word left = width;
+    while (left > fan) {
       const Word next = (left + fan - 1) / fan;
       for (Word i = group.lane(); i < count * next; i += group.lanes()) {
-        const Word v = count == 1 ? 0 : i / next, at = v * width + i - v * next, end = v * width + left;
-        std::uint64_t bits[fan];
-        TCA_UNROLL
-        for (Word k = 0; k < fan; ++k) bits[k] = at + k * next < end ? scratch[at + k * next] : 0;
-        T total = value_of<T>(bits[0]);
-        TCA_UNROLL
-        for (Word k = 1; k < fan; ++k)
-          if (at + k * next < end) total = op(total, value_of<T>(bits[k]));
-        scratch[at] = bits_of(total);
+        const Word v = count == 1 ? 0 : i / next, at = v * width + i - v * next;
+        scratch[at] = bits_of(combined<T>(scratch, at, next, v * width + left, op));
       }
       left = next;
       group.sync();
     }
+    for (Word v = group.lane(); v < count; v += group.lanes())
+      put(v, combined<T>(scratch, v * width, 1, v * width + left, op));
   }
 
   // Replaces the block's `count` values by the combination of those of all blocks of all ranks; false, on
@@ -231,8 +241,7 @@ struct GridStep {
                          const ThreadGroup& group) const {
     send_shares(values, count, group);
     if (!into_rows<T>(0, count, 0, team.size, op, scratch, group)) return false;
-    to_first<T>(count, op, scratch, group);
-    for (Word v = group.lane(); v < count; v += group.lanes()) values[v] = value_of<T>(scratch[v * blocks]);
+    combine_rows<T>(count, op, scratch, group, [&](Word v, T total) { values[v] = total; });
     return true;
   }
 
@@ -246,7 +255,9 @@ struct GridStep {
     for (Word first = block * each; first < end; first += at_once) {
       const Word values_now = least(at_once, end - first);
       if (!into_rows<T>(first, values_now, team.rank, team.rank + 1, op, scratch, group)) return false;
-      to_first<T>(values_now, op, scratch, group);
+      combine_rows<T>(values_now, op, scratch, group,
+                      [&](Word v, T total) { scratch[v * width()] = bits_of(total); });
+      group.sync();
       send_each(values_now * team.size, group, [&](Word i) {
         const Word v = i / team.size;
         send(target(i - v * team.size), place(first + v, team.max_blocks), scratch[v * width()]);
