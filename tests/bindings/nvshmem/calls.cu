@@ -241,7 +241,7 @@ void make(const std::string& mistake) {
   if (mistake == "free") nvshmem_free(elsewhere);
   if (mistake == "host_pe") nvshmem_double_p(reinterpret_cast<double*>(signal), 1, -1);
   settle("the kernel");
-  if (mistake == "barrier") sleep(20);
+  if (mistake == "barrier") sleep(10);
 }
 
 }  // namespace
