@@ -2,7 +2,7 @@
 // of one value and a barrier over all PEs. It is a program of NVSHMEM's and compiled twice, with NVSHMEM and with OpenTCA's part of
 // it, so that both do the very same.
 //
-//   RANK=0 WORLD_SIZE=2 ./nvshmem_latency ID_FILE & RANK=1 WORLD_SIZE=2 ./nvshmem_latency ID_FILE
+//   ./nvshmem_latency 0 2 ID_FILE & ./nvshmem_latency 1 2 ID_FILE     (this PE, how many, where they meet)
 #include <nvshmem.h>
 #include <nvshmemx.h>
 #include <unistd.h>
@@ -103,22 +103,15 @@ nvshmemx_uniqueid_t meet(const std::string& path, int rank) {
   return id;
 }
 
-int number(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text != nullptr) return std::atoi(text);
-  std::fprintf(stderr, "%s is not set\n", name);
-  std::exit(2);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rank = number("RANK"), ranks = number("WORLD_SIZE");
-  if (argc < 2) return 2;
+  if (argc < 4) return std::fprintf(stderr, "usage: nvshmem_latency PE PES ID_FILE\n"), 2;
+  const int rank = std::atoi(argv[1]), ranks = std::atoi(argv[2]);
   int gpus = 0;
   check(cudaGetDeviceCount(&gpus));
   check(cudaSetDevice(rank % gpus));
-  nvshmemx_uniqueid_t id = meet(argv[1], rank);
+  nvshmemx_uniqueid_t id = meet(argv[3], rank);
   nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
   nvshmemx_set_attr_uniqueid_args(rank, ranks, &id, &attributes);
   if (nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes) != 0) return 1;
