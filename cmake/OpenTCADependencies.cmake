@@ -37,6 +37,9 @@ if(nvcc_release GREATER_EQUAL 12)
       set(CMAKE_CUDA_FLAGS_RELEASE "-DNDEBUG -O0 -Xcicc -O0 -Xptxas -O0") # two thirds of the time
     endif()
   endif()
+  # What is linked on the device needs machine code for each architecture.
+  set(OPENTCA_REAL_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
+  list(FILTER OPENTCA_REAL_ARCHITECTURES EXCLUDE REGEX "-virtual$")
   enable_language(CUDA)
   # CMake before 3.26 does not know that nvcc speaks C++20.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
