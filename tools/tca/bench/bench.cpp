@@ -337,10 +337,12 @@ void add_bench(Subcommands& tca) {
   app.add_option("--peer", options->peers,
                  "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
                  "shared memory, and counted or post for a ping-pong of counted puts or of posts; "
-                 "on cuda nccl, nvshmem, mscclpp, mpi, copy for cudaMemcpyAsync, and produced for faces that "
-                 "a kernel produces beside those that it packs")
+                 "on cuda nccl, nccl-windows for its calls on symmetric windows, nccl-copy-engine for its collectives "
+                 "that take no kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
+                 "cudaMemcpyAsync, and produced for faces that a kernel produces beside those that it packs")
       ->delimiter(',')
-      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nvshmem", "mscclpp", "copy", "produced"}));
+      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nccl-windows", "nccl-copy-engine", "nccl-device",
+                      "nvshmem", "mscclpp", "copy", "produced"}));
   app.add_option("--start", options->asked_starts,
                  "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')

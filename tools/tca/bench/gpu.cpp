@@ -245,6 +245,10 @@ Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
   record.start = who.start;
   record.layout = one.layout;
   record.n = static_cast<std::int64_t>(one.n);
+  if (!who.element.empty()) {
+    record.n *= sizeof(double) / sizeof(float);
+    record.extra["element"] = who.element;
+  }
   record.bytes = static_cast<std::int64_t>(one.bytes);
   record.extra.update(one.extra);
   if (!who.scope.empty()) record.extra["scope"] = who.scope;
@@ -260,7 +264,9 @@ Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
 }
 
 std::string name_with_start(const gpu::Contender& who) {
-  const std::string name = who.peer.empty() ? name_of(who) : fmt::format("{} {}", who.peer, who.protocol);
+  const std::string name =
+      who.peer.empty() ? name_of(who)
+                       : fmt::format("{} {}{}", who.peer, who.protocol, who.element.empty() ? "" : ", " + who.element);
   return fmt::format("{}, {}{}", name, who.start,
                      who.scope.empty() || who.scope == "parts" ? "" : fmt::format(" ({})", who.scope));
 }
@@ -286,7 +292,9 @@ bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
   if (peer == "produced") return what == "halo";
   if (peer == "counted" || peer == "post") return what == "pingpong";
-  if (peer == "nccl") return true;
+  if (peer == "nccl" || peer == "nccl-windows") return true;
+  if (peer == "nccl-copy-engine") return what == "allgather" || what == "alltoall";
+  if (peer == "nccl-device" && what == "alltoall") return true;
   if (peer == "mpi") return what != "reduce_scatter";
   return what == "pingpong" || what == "halo" || what == "allreduce";
 }
@@ -296,10 +304,14 @@ void check_peer(const std::string& peer, const BenchOptions& options) {
   if (!knows(peer, options.what)) refuse("--peer {} knows no {}", peer, options.what);
   if (options.what == "put" && peer != "copy" && !options.has_layout("block"))
     refuse("--peer {} puts nothing but blocks; add block to --layout", peer);
+  if (peer.starts_with("nccl-") && gpu::has_peer("nccl") && !gpu::has_peer(peer))
+    refuse("this build's NCCL is older than 2.28 and has no {}; --peer nccl measures what it has",
+           peer == "nccl-device" ? "device API" : peer == "nccl-windows" ? "symmetric windows that kernels know" : "copies by copy engines");
   if (peer != "counted" && peer != "post" && !gpu::has_peer(peer))
     refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
-           peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
-                             : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));
+           peer == "mscclpp"
+               ? "where CMAKE_PREFIX_PATH leads to an installed one"
+               : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer.substr(0, peer.find('-'))));
 }
 
 void check_collective(const BenchOptions& options) {
@@ -322,8 +334,8 @@ void check_gpu_bench(const BenchOptions& options) {
   if (is_over_mpi(options.fabric)) {
     if (options.starts_by("kernel") || options.starts_by("engine"))
       refuse("no kernel drives what goes over MPI; on {} say --start graph, host or both", options.fabric);
-    for (const char* peer : {"nvshmem", "mscclpp"})
-      if (options.against(peer)) refuse("--peer {} is for --fabric cuda", peer);
+    for (const std::string& peer : options.peers)
+      if (peer == "nvshmem" || peer == "mscclpp" || peer.starts_with("nccl-")) refuse("--peer {} is for --fabric cuda", peer);
   }
   for (const std::string& peer : options.peers) check_peer(peer, options);
   if (is_coll(options.what)) check_collective(options);
