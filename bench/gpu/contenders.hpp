@@ -98,6 +98,30 @@ struct Faces : Touching {
   double* cube = nullptr;
 };
 
+// In a ring of ranks, each sends a block to the next one.
+struct Ring : Touching {
+  Ring(const World& world, std::size_t bytes)
+      : block(Rows::block(bytes)), rank(world.rank()), left((rank + world.size() - 1) % world.size()) {
+    touches = 1;
+  }
+  void prepare(World& world) override;
+  std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
+
+  Rows block;
+  int rank, left;
+  std::byte *out = nullptr, *in = nullptr;
+};
+
+// An exchange of blocks in a ring that goes by while a GPU computes.
+struct Passing : bench::Contender {
+  explicit Passing(std::size_t of_a_block) : bytes(of_a_block) {}
+  virtual void exchange(cudaStream_t stream) = 0;
+
+  std::size_t bytes;
+  std::string start;
+  std::byte *out = nullptr, *in = nullptr;  // what goes to the next rank, and what comes from the one before
+};
+
 // Sums over all ranks, of doubles or floats. Each step sums the results of the one before, so every value is new and all are
 // read.
 template <class T>
@@ -162,6 +186,7 @@ struct Peer {
   virtual Contenders faces(const Face&) { return {}; }
   virtual Contenders sums(std::size_t) { return {}; }
   virtual Contenders blocks(const CollTask&) { return {}; }
+  virtual std::vector<std::unique_ptr<Passing>> passing(std::size_t) { return {}; }
 };
 
 // Returns whether this build can compare OpenTCA with a peer: "nccl" by its ordinary calls, "nccl-windows" by the same on

@@ -111,6 +111,19 @@ std::uint64_t Faces::wrong(World& world, Stream stream, unsigned) {
   return wrong.count(stream);
 }
 
+void Ring::prepare(World&) {
+  touched.rows = block;
+  touched.send(out, seed(rank));
+  touched.receive(in, seed(left));
+}
+
+std::uint64_t Ring::wrong(World& world, Stream stream, unsigned) {
+  const Wrong wrong;
+  run_between_barriers(*this, world, stream);
+  check_arrived(touched, steps_done - 1, wrong, stream);
+  return wrong.count(stream);
+}
+
 template <class T>
 std::uint64_t SumsOf<T>::wrong(World& world, Stream stream, unsigned round) {
   const auto given = [&](int rank, std::size_t i) { return rank + 1 + static_cast<double>((i + round) % 7); };

@@ -193,6 +193,59 @@ class NcclBlocks final : public ByCalls<Blocks> {
   Memory to_;
 };
 
+using Passings = std::vector<std::unique_ptr<Passing>>;
+
+// Sends and receives, grouped.
+class NcclPassing final : public Passing {
+ public:
+  NcclPassing(const Way& way, const World& world, std::size_t of_a_block)
+      : Passing(of_a_block),
+        comm_(way.comm),
+        next_((world.rank() + 1) % world.size()),
+        before_((world.rank() + world.size() - 1) % world.size()),
+        memory_(way.comm, 2 * of_a_block, way.memory) {
+    fabric = peer = peer_name;
+    protocol = "grouped send/recv" + way.words;
+    start = "graph";
+    in = memory_.as();
+    out = in + of_a_block;
+  }
+  void exchange(cudaStream_t stream) override {
+    check(ncclGroupStart(), "an exchange");
+    check(ncclSend(out, bytes, ncclChar, next_, comm_, stream), "sending");
+    check(ncclRecv(in, bytes, ncclChar, before_, comm_, stream), "receiving");
+    check(ncclGroupEnd(), "an exchange");
+  }
+
+ private:
+  ncclComm_t comm_;
+  int next_, before_;
+  Memory memory_;
+};
+
+// An allgather in place, by which a rank's block goes to every other one.
+class NcclGathering final : public Passing {
+ public:
+  NcclGathering(const Way& way, const World& world, std::size_t of_a_block)
+      : Passing(of_a_block),
+        comm_(way.comm),
+        memory_(way.comm, of_a_block * static_cast<std::size_t>(world.size()), way.memory) {
+    fabric = peer = peer_name;
+    protocol = "allgather" + way.words;
+    start = "graph";
+    const int before = (world.rank() + world.size() - 1) % world.size();
+    out = memory_.as() + of_a_block * static_cast<std::size_t>(world.rank());
+    in = memory_.as() + of_a_block * static_cast<std::size_t>(before);
+  }
+  void exchange(cudaStream_t stream) override {
+    check(ncclAllGather(out, memory_.as(), bytes, ncclChar, comm_, stream), "an allgather");
+  }
+
+ private:
+  ncclComm_t comm_;
+  Memory memory_;
+};
+
 class Nccl : public Peer {
  public:
   explicit Nccl(World& world) : Nccl(world, Memory::plain, "") {}
@@ -211,8 +264,19 @@ class Nccl : public Peer {
   Contenders blocks(const CollTask& task) override {
     return one(std::make_unique<NcclBlocks>(way_, world_, task));
   }
+  Passings passing(std::size_t bytes) override {
+    Passings all;
+    all.push_back(std::make_unique<NcclPassing>(way_, world_, bytes));
+    return all;
+  }
 
  protected:
+  Passings gathering(std::size_t bytes) {
+    Passings all;
+    all.push_back(std::make_unique<NcclGathering>(way_, world_, bytes));
+    return all;
+  }
+
   Nccl(World& world, Memory::Kind memory, const char* words, bool by_copy_engine = false)
       : world_(world), comm_(world, by_copy_engine), way_{comm_, memory, words} {
     name = peer_name;
@@ -241,6 +305,11 @@ class NcclWindows final : public Nccl {
     if (task.what == "reduce_scatter") all.push_back(std::make_unique<NcclBlocks>(way_, world_, of_floats));
     return all;
   }
+  Passings passing(std::size_t bytes) override {
+    Passings all = Nccl::passing(bytes);
+    for (auto& other : gathering(bytes)) all.push_back(std::move(other));
+    return all;
+  }
 };
 
 // The two collectives that copy engines do alone, on symmetric windows.
@@ -256,6 +325,7 @@ class NcclCopyEngine final : public Nccl {
     if (task.what != "allgather" && task.what != "alltoall") return {};
     return Nccl::blocks(task);
   }
+  Passings passing(std::size_t bytes) override { return gathering(bytes); }
 };
 
 }  // namespace
