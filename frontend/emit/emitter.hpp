@@ -200,7 +200,7 @@ class Emitter {
   bool is_index(const Statement& region, const Symbol& symbol) const;
 
   // kernel/reductions.cpp
-  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
+  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on, bool acc,
                         const Directive& directive, const Scope& scope);
   void reduce_behind(Region& region, const Statement* behind);
   void capture_reduction(Kernel& k, const Symbol& symbol, const std::string& plain,

@@ -76,7 +76,8 @@ void xacc_run(const xacc_launch* how, void** values) {
       const xacc_result& result = how->results[r];
       if (!result.over) continue;
       if (how->queue != XACC_SYNC) device.wait(how->queue);
-      xacc_reduce(result.host, 1, result.type, result.operation, *result.over, 0, result.site);
+      xacc_reduce(result.variable, 1, result.type, result.operation, *result.over,
+                  result.resident ? XACC_DEVICE : 0, result.site);
     }
   });
 }

@@ -279,12 +279,13 @@ xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
                        const xacc_place* at);
 
-/// A variable of the host's that a region's reduction adds to; NULL where it is on the device. With `over` it is
-/// then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
+/// A variable that a region's reduction adds to: the host's, or with `resident` what the device has of it. With `over`
+/// it is then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
 /// `type` is a xacc_type.
 typedef struct xacc_result {
-  void* host;
+  void* variable;
   size_t bytes;
+  int resident;
   const xacc_on* over;
   int type, operation;
   xacc_site* site;
