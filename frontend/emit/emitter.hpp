@@ -335,6 +335,8 @@ std::string quoted(std::string_view text);
 // Bits of `flags`, as text.
 std::string flags_of(bool acc, bool orthogonal = false);
 std::string queue_of(const AccDirective& acc);
+// The pointer to a coarray's memory.
+std::string coarray_address(const std::string& name);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
 // The xacc_operation of a reduction.

@@ -73,19 +73,19 @@ void Emitter::reduce_behind(Region& r, const Statement* behind) {
 // if it is.
 void Emitter::capture_reduction(Kernel& k, const Symbol& symbol, const std::string& plain,
                                 const std::string& operation, const std::string& rows, const Region& r) {
-  const std::string name(symbol.name);
+  const std::string name(symbol.name), there = name_of(symbol);
   const bool resident = !rows.empty();
   const std::string which = plain + ", " + operation, number = std::to_string(k.reductions++);
   k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
   const auto over = r.over.find(name);
-  k.results += std::string(k.results.empty() ? "" : ", ") + "{&" + name + ", sizeof(" + name + "), " +
+  k.results += std::string(k.results.empty() ? "" : ", ") + "{&" + there + ", sizeof(" + there + "), " +
                (resident ? "1, " : "0, ") + (over == r.over.end() ? "0, 0, 0, 0" : over->second.result) + "}";
   std::string from = "*" + rows;
   if (resident) {
     k.tell += " xacc_keep<" + plain + ">(xacc_scratch, " + number + ", " + rows + ");";
   } else {
     from = unique("from");
-    add_value(k, plain + " " + from, "(void*)&" + name);
+    add_value(k, plain + " " + from, "(void*)&" + there);
     k.tell += " xacc_tell<" + plain + ">(xacc_meet, " + number + ");";
   }
   if (over != r.over.end())
