@@ -5,14 +5,15 @@
 #include "emit/kernel/kernel.hpp"
 
 namespace tca::xacc {
-namespace {
 
-bool is_constant(const std::string& text) {
+bool is_constant(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isdigit(c) || std::isspace(c) ||
            std::string_view("+-*/()uUlL").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
+
+namespace {
 
 // An array whose rows have these extents. What is constant of them, from the last on, is said by the type, so that the
 // compiler finds elements with it.

@@ -42,6 +42,11 @@ struct xacc_view {
   }
 };
 
+/// A kernel whose blocks have at most so many threads. A multiprocessor is to hold 512 of them or more, so that each may
+/// have 128 registers, and all that an iteration loads is under way together.
+#define XACC_THREADS(most) \
+  __launch_bounds__((most) > 1024 ? 1024 : (most), (most) > 512 ? 1 : (most) < 32 ? 16 : 512 / (most))
+
 /// Threads of the grid along an axis: this one's number, and how many there are.
 template <int axis>
 __device__ inline int64_t xacc_thread() {

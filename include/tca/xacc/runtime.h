@@ -308,6 +308,8 @@ void xacc_on_device(const char* name, int64_t number, const xacc_place* at);
 void xacc_barrier_device(const xacc_place* at);
 /// What of the scratch memory of a region's reductions one value has.
 enum { xacc_slot_bytes = 16 };
+/// Threads of a block, where a program does not say.
+enum { xacc_usual_threads = 128 };
 /// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's.
 void xacc_run(const xacc_launch* how, void** values);
 /// Says that this program has regions for GPUs, before it starts.
