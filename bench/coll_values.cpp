@@ -10,6 +10,7 @@ namespace tca::bench {
 
 CollValues::CollValues(const World& world, const CollTask& task)
     : what_(task.what),
+      floats_(task.floats),
       rank_(static_cast<std::size_t>(world.rank())),
       ranks_(static_cast<std::size_t>(world.size())),
       count_(0) {
@@ -53,10 +54,14 @@ void CollValues::read(std::span<const std::byte> input, std::span<const std::byt
   has_read_wrong_ |= !right;
 }
 
+template <class T>
+bool CollValues::all_are(std::span<const std::byte> output, T expected) const {
+  const auto* values = reinterpret_cast<const T*>(output.data());
+  return std::all_of(values, values + out(), [expected](T v) { return v == expected; });
+}
+
 bool CollValues::all_right(std::span<const std::byte> output) const {
-  const auto* values = reinterpret_cast<const double*>(output.data());
-  if (sums())
-    return std::all_of(values, values + out(), [expected = sum()](double v) { return v == expected; });
+  if (sums()) return floats_ ? all_are(output, static_cast<float>(sum())) : all_are(output, sum());
   for (std::size_t i = 0; i < out(); ++i)
     if (output[i] != value_in_output(i / count_)) return false;
   return true;

@@ -115,6 +115,7 @@ struct CollTask {
   std::string fabric;
   std::string algorithm;  // forced, or empty
   std::string channel;
+  bool floats = false;  // in place of doubles; only peers on GPUs need them
 };
 
 // The factories are collective. Those for MPI need it to run (apps::MpiSession) while what they make lives,

@@ -37,6 +37,9 @@ if(nvcc_release GREATER_EQUAL 12)
       set(CMAKE_CUDA_FLAGS_RELEASE "-DNDEBUG -O0 -Xcicc -O0 -Xptxas -O0") # two thirds of the time
     endif()
   endif()
+  # What is linked on the device needs machine code for each architecture.
+  set(OPENTCA_REAL_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
+  list(FILTER OPENTCA_REAL_ARCHITECTURES EXCLUDE REGEX "-virtual$")
   enable_language(CUDA)
   # CMake before 3.26 does not know that nvcc speaks C++20.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
@@ -64,9 +67,13 @@ if(OPENTCA_CUDA AND OPENTCA_BUILD_TOOLS)
     set(OPENTCA_PIP_NVIDIA ${purelib}/nvidia CACHE PATH "Where pip put NVIDIA's libraries")
   endif()
   find_path(OPENTCA_NCCL_INCLUDE nccl.h HINTS ${OPENTCA_PIP_NVIDIA}/nccl/include ${CUDAToolkit_INCLUDE_DIRS})
-  find_library(OPENTCA_NCCL_LIBRARY NAMES nccl libnccl.so.2
+  # From the same place as the header, since what kernels are compiled with must be what the library makes.
+  find_library(OPENTCA_NCCL_LIBRARY NAMES nccl libnccl.so.2 NAMES_PER_DIR
                HINTS ${OPENTCA_PIP_NVIDIA}/nccl/lib ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib)
   if(OPENTCA_NCCL_INCLUDE AND OPENTCA_NCCL_LIBRARY)
+    file(STRINGS ${OPENTCA_NCCL_INCLUDE}/nccl.h nccl_version REGEX "^#define NCCL_(MAJOR|MINOR|PATCH) ")
+    string(REGEX REPLACE "[^;]*(MAJOR|MINOR|PATCH) +" "" nccl_version "${nccl_version}")
+    string(REPLACE ";" "." OPENTCA_NCCL_VERSION "${nccl_version}")
     add_library(NCCL::nccl UNKNOWN IMPORTED)
     set_target_properties(NCCL::nccl PROPERTIES IMPORTED_LOCATION ${OPENTCA_NCCL_LIBRARY}
                                                 INTERFACE_INCLUDE_DIRECTORIES ${OPENTCA_NCCL_INCLUDE})

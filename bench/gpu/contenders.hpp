@@ -22,6 +22,7 @@ struct Contender : bench::Contender {
   // For a kernel that runs a chain: "parts" (BlockChain) or "grid" (GridChain).
   std::string scope;
   Grid grid;        // size of such a kernel
+  std::string element;  // what is summed, where it is not doubles
   int granule = 1;  // steps are run in multiples of it
   // Steps before the clock starts. They bring the ranks together and hide the delay of a launch.
   int lead = 20;
@@ -97,15 +98,42 @@ struct Faces : Touching {
   double* cube = nullptr;
 };
 
-// Sums over all ranks. Each step sums the results of the one before, so every value is new and all are read.
-struct Sums : Contender {
-  explicit Sums(std::size_t values) : count(values) {}
+// In a ring of ranks, each sends a block to the next one.
+struct Ring : Touching {
+  Ring(const World& world, std::size_t bytes)
+      : block(Rows::block(bytes)), rank(world.rank()), left((rank + world.size() - 1) % world.size()) {
+    touches = 1;
+  }
+  void prepare(World& world) override;
+  std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
+
+  Rows block;
+  int rank, left;
+  std::byte *out = nullptr, *in = nullptr;
+};
+
+// An exchange of blocks in a ring that goes by while a GPU computes.
+struct Passing : bench::Contender {
+  explicit Passing(std::size_t of_a_block) : bytes(of_a_block) {}
+  virtual void exchange(cudaStream_t stream) = 0;
+
+  std::size_t bytes;
+  std::string start;
+  std::byte *out = nullptr, *in = nullptr;  // what goes to the next rank, and what comes from the one before
+};
+
+// Sums over all ranks, of doubles or floats. Each step sums the results of the one before, so every value is new and all are
+// read.
+template <class T>
+struct SumsOf : Contender {
+  explicit SumsOf(std::size_t values) : count(values) {}
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
   // Returns where the values are after this many steps of one run; they begin at result(0).
-  virtual double* result(int steps_run) = 0;
+  virtual T* result(int steps_run) = 0;
 
   std::size_t count;
 };
+using Sums = SumsOf<double>;
 
 // A collective of all ranks from one buffer to another. A step of "bcast" is two broadcasts, see bench::Coll.
 struct Blocks : Touching {
@@ -158,9 +186,12 @@ struct Peer {
   virtual Contenders faces(const Face&) { return {}; }
   virtual Contenders sums(std::size_t) { return {}; }
   virtual Contenders blocks(const CollTask&) { return {}; }
+  virtual std::vector<std::unique_ptr<Passing>> passing(std::size_t) { return {}; }
 };
 
-// Returns whether this build can compare OpenTCA with a peer: "nccl", "nvshmem", "mscclpp", "mpi" or "copy".
+// Returns whether this build can compare OpenTCA with a peer: "nccl" by its ordinary calls, "nccl-windows" by the same on
+// symmetric windows, "nccl-copy-engine" by those that need no kernel, "nccl-device" by its device API, "nvshmem", "mscclpp",
+// "mpi", "copy" or "produced".
 bool has_peer(const std::string& name);
 
 // Collective. The world outlives the peer. Throws Error{device_failed} or Error{incompatible} when the peer

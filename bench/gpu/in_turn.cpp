@@ -28,19 +28,19 @@ class Clock {
     const double all = whole_us(world, contender, steps);
     if (contender.touches == 0) return all;
     const auto touch = [&](int some) { contender.touch(some, stream_.get()); };
-    return all - contender.touches * slowest_us(world, contender, steps, touch);
+    return all - contender.touches * slowest_us(world, lead_of(contender), steps, touch);
   }
 
   // Collective. Returns the time of a whole step on the slowest rank.
   double whole_us(World& world, Contender& contender, int steps) const {
-    return slowest_us(world, contender, steps, [&](int some) { contender.run(some, stream_.get()); });
+    return slowest_us(world, lead_of(contender), steps, [&](int some) { contender.run(some, stream_.get()); });
   }
 
- private:
+  // Collective. `run` takes a number of steps; some go before the clock starts.
   template <class Run>
-  double slowest_us(World& world, const Contender& contender, int steps, const Run& run) const {
+  double slowest_us(World& world, int lead, int steps, const Run& run) const {
     world.barrier();
-    run((contender.lead + contender.granule - 1) / contender.granule * contender.granule);
+    run(lead);
     cuda_ok(cudaEventRecord(begin_, stream_.get()), "reading the GPU's clock");
     run(steps);
     cuda_ok(cudaEventRecord(end_, stream_.get()), "reading the GPU's clock");
@@ -50,6 +50,11 @@ class Clock {
     cuda_ok(cudaEventElapsedTime(&ms, begin_, end_), "reading the GPU's clock");
     const std::vector<double> all = world.all_gather(1e3 * static_cast<double>(ms) / steps);
     return *std::max_element(all.begin(), all.end());
+  }
+
+ private:
+  static int lead_of(const Contender& contender) {
+    return (contender.lead + contender.granule - 1) / contender.granule * contender.granule;
   }
 
   OwnStream stream_;
@@ -103,6 +108,19 @@ Outcome measure(World& world, const std::function<Contenders()>& make, const Eff
     world.barrier();  // no rank frees what a partner may still use
   }
   return outcome;
+}
+
+double exchange_us(World& world, Contender& contender) {
+  const int steps = std::max(contender.granule, 4);
+  return std::max(0.0, Clock().time_us(world, contender, steps));
+}
+
+double step_us(World& world, const std::function<void(cudaStream_t)>& step) {
+  constexpr int lead = 2, steps = 8;
+  const Clock clock;
+  return clock.slowest_us(world, lead, steps, [&](int some) {
+    for (int i = 0; i < some; ++i) step(clock.stream());
+  });
 }
 
 }  // namespace tca::bench::gpu

@@ -20,4 +20,9 @@ struct Outcome {
 Outcome measure(World& world, const std::function<Contenders()>& make, const Effort& effort,
                 const std::function<void(int)>& progress);
 
+// Collective. The time of an exchange, or of whatever is put on a stream, by the clock of the slowest rank's GPU, from a few of
+// them; for choosing how much to measure.
+double exchange_us(World& world, Contender& contender);
+double step_us(World& world, const std::function<void(cudaStream_t)>& step);
+
 }  // namespace tca::bench::gpu

@@ -1,5 +1,6 @@
 // The check that every contender of a kind must pass before it is measured.
 #include <cmath>
+#include <limits>
 
 #include "gpu/call.hpp"
 
@@ -110,22 +111,40 @@ std::uint64_t Faces::wrong(World& world, Stream stream, unsigned) {
   return wrong.count(stream);
 }
 
-std::uint64_t Sums::wrong(World& world, Stream stream, unsigned round) {
-  const auto given = [&](int rank, std::size_t i) { return rank + 1 + static_cast<double>((i + round) % 7); };
-  std::vector<double> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = given(world.rank(), i);
-  copy(result(0), values.data(), count * sizeof(double), "values to sum");
+void Ring::prepare(World&) {
+  touched.rows = block;
+  touched.send(out, seed(rank));
+  touched.receive(in, seed(left));
+}
+
+std::uint64_t Ring::wrong(World& world, Stream stream, unsigned) {
+  const Wrong wrong;
   run_between_barriers(*this, world, stream);
-  copy(values.data(), result(granule), count * sizeof(double), "sums");
+  check_arrived(touched, steps_done - 1, wrong, stream);
+  return wrong.count(stream);
+}
+
+template <class T>
+std::uint64_t SumsOf<T>::wrong(World& world, Stream stream, unsigned round) {
+  const auto given = [&](int rank, std::size_t i) { return rank + 1 + static_cast<double>((i + round) % 7); };
+  constexpr double tolerance = 8192 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(given(world.rank(), i));
+  copy(result(0), values.data(), count * sizeof(T), "values to sum");
+  run_between_barriers(*this, world, stream);
+  copy(values.data(), result(granule), count * sizeof(T), "sums");
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) {
     double expected = 0;
     for (int rank = 0; rank < world.size(); ++rank) expected += given(rank, i);
     expected *= std::pow(world.size(), granule - 1);  // every further step adds as many equal values
-    if (!(std::abs(values[i] - expected) <= 1e-12 * expected)) ++wrong;
+    if (!(std::abs(static_cast<double>(values[i]) - expected) <= tolerance * expected)) ++wrong;
   }
   return wrong;
 }
+
+template struct SumsOf<double>;
+template struct SumsOf<float>;
 
 void Blocks::prepare(World&) {
   if (what == "barrier") return;
@@ -134,17 +153,18 @@ void Blocks::prepare(World&) {
 
 void Blocks::write(cudaStream_t stream) {
   if (what == "barrier") return;
-  const Filled given{in, values.in() * values.element_bytes(), values.sums(), static_cast<unsigned>(rank)};
+  const Filled given{in, values.in_bytes(), static_cast<unsigned>(values.element_bytes()), static_cast<unsigned>(rank),
+                     values.turns()};
   if (what != "bcast" || rank == 0) write_buffer(given, step(), stream);
   if (what == "bcast" && rank == last)
-    write_buffer({out, values.out(), false, static_cast<unsigned>(rank)}, step(), stream);
+    write_buffer({out, values.out_bytes(), 1, static_cast<unsigned>(rank), values.turns()}, step(), stream);
   cuda_ok(cudaGetLastError(), "writing what is sent");
 }
 
 void Blocks::read(cudaStream_t stream) {
   if (what == "barrier") return;
   Touched result;
-  result.rows = Rows::block(values.out() * values.element_bytes());
+  result.rows = Rows::block(values.out_bytes());
   result.receive(out, 0);
   if (what == "bcast") result.receive(in, 0);
   read_arrived(result, step(), stream);
@@ -152,8 +172,8 @@ void Blocks::read(cudaStream_t stream) {
 }
 
 std::uint64_t Blocks::wrong(World& world, Stream stream, unsigned) {
-  std::vector<std::byte> given(values.in() * values.element_bytes());
-  std::vector<std::byte> taken(values.out() * values.element_bytes());
+  std::vector<std::byte> given(values.in_bytes());
+  std::vector<std::byte> taken(values.out_bytes());
   constexpr const char* blocks = "blocks of a collective";
   run_between_barriers(*this, world, stream);
   copy(given.data(), in, given.size(), blocks);

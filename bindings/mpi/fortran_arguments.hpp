@@ -1,4 +1,4 @@
-// What Open MPI passes from Fortran, turned into what C takes: everything comes as a pointer, and handles as numbers.
+// What MPI's Fortran passes, turned into what C takes: everything comes as a pointer, and handles as numbers.
 #pragma once
 
 #include <mpi.h>
@@ -7,10 +7,29 @@
 
 #include "mpi/hook.hpp"
 
-// Where Fortran's constants are, by which they are known.
-extern "C" MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_status_ignore_;
+// Where Fortran's constants are, by which they are known. In MPICH, where only calls without buffers have entries for Fortran, they are
+// those of mpi_f08, which a program in C has not loaded.
+#ifdef OPEN_MPI
+extern "C" MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_status_ignore_,
+    mpi_fortran_statuses_ignore_;
+#else
+extern "C" __attribute__((weak)) MPI_F08_status MPIR_F08_MPI_STATUS_IGNORE_OBJ,
+    MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+#endif
 
 namespace tca::interposer::fortran {
+
+#ifdef OPEN_MPI
+inline const void* bottom() { return &mpi_fortran_bottom_; }
+inline const void* in_place() { return &mpi_fortran_in_place_; }
+inline const void* status_ignore() { return &mpi_fortran_status_ignore_; }
+inline const void* statuses_ignore() { return &mpi_fortran_statuses_ignore_; }
+#else
+inline const void* bottom() { return nullptr; }
+inline const void* in_place() { return nullptr; }
+inline const void* status_ignore() { return &MPIR_F08_MPI_STATUS_IGNORE_OBJ; }
+inline const void* statuses_ignore() { return MPIR_F08_MPI_STATUSES_IGNORE_OBJ; }
+#endif
 
 inline MPI_Fint number(const void* pointer) { return *static_cast<const MPI_Fint*>(pointer); }
 
@@ -22,8 +41,8 @@ template <>
 class Argument<Kind::B> {
  public:
   explicit Argument(void* pointer) : pointer_(pointer) {
-    if (pointer == &mpi_fortran_bottom_) pointer_ = MPI_BOTTOM;
-    if (pointer == &mpi_fortran_in_place_) pointer_ = MPI_IN_PLACE;
+    if (pointer == bottom()) pointer_ = MPI_BOTTOM;
+    if (pointer == in_place()) pointer_ = MPI_IN_PLACE;
   }
   void* value() { return pointer_; }
 
@@ -41,6 +60,10 @@ class Handle {
   Value value_;
 };
 inline int as_it_is(MPI_Fint number) { return number; }
+// Macros, in MPICH.
+inline MPI_Datatype type_of(MPI_Fint number) { return PMPI_Type_f2c(number); }
+inline MPI_Op operation_of(MPI_Fint number) { return PMPI_Op_f2c(number); }
+inline MPI_Comm comm_of(MPI_Fint number) { return PMPI_Comm_f2c(number); }
 
 template <>
 struct Argument<Kind::N> : Handle<int, as_it_is> {
@@ -51,15 +74,15 @@ struct Argument<Kind::I> : Handle<int, as_it_is> {
   using Handle::Handle;
 };
 template <>
-struct Argument<Kind::T> : Handle<MPI_Datatype, PMPI_Type_f2c> {
+struct Argument<Kind::T> : Handle<MPI_Datatype, type_of> {
   using Handle::Handle;
 };
 template <>
-struct Argument<Kind::O> : Handle<MPI_Op, PMPI_Op_f2c> {
+struct Argument<Kind::O> : Handle<MPI_Op, operation_of> {
   using Handle::Handle;
 };
 template <>
-struct Argument<Kind::C> : Handle<MPI_Comm, PMPI_Comm_f2c> {
+struct Argument<Kind::C> : Handle<MPI_Comm, comm_of> {
   using Handle::Handle;
 };
 
@@ -88,7 +111,7 @@ class Argument<Kind::S> {
   MPI_Status* value() { return is_ignored() ? MPI_STATUS_IGNORE : &status_; }
 
  private:
-  bool is_ignored() const { return there_ == &mpi_fortran_status_ignore_; }
+  bool is_ignored() const { return there_ == status_ignore(); }
   MPI_Fint* there_;
   MPI_Status status_ = {};
 };

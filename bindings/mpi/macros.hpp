@@ -1,5 +1,14 @@
-// Lists of parameters by their number, for entries that C and Fortran call by name.
+// Lists of parameters by their number, for entries that C and Fortran call by name; and calls that are there twice.
 #pragma once
+
+#include <mpi.h>
+
+// The calls that have a number of elements are there once with an int, and in MPI 4 once with a large number.
+#if MPI_VERSION >= 4
+#define TCA_FOR_COUNTS(of) of(int, ) of(MPI_Count, _c)
+#else
+#define TCA_FOR_COUNTS(of) of(int, )
+#endif
 
 #define TCA_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, n, ...) n
 #define TCA_NUMBER(...) \

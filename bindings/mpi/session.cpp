@@ -10,6 +10,7 @@
 #include "mpi/coll/communicator.hpp"
 #include "mpi/p2p/slot.hpp"
 #include "mpi/tally.hpp"
+#include "mpi/threads.hpp"
 
 namespace tca::interposer {
 
@@ -40,11 +41,8 @@ void Session::begin() {
   is_whole_ = true;
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  int highest = level;
-  PMPI_Allreduce(&level, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  const bool is_asked = Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all;
-  serves_ = is_asked && highest != MPI_THREAD_MULTIPLE;
-  if (is_asked && !serves_) say("everything is left to MPI: the program asks for MPI_THREAD_MULTIPLE");
+  threads_are_many = level == MPI_THREAD_MULTIPLE;
+  serves_ = Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all;
   census::begin();
   if (serves_ && Settings::get().mode == Mode::all) Channel::begin();
 }

@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace tca::interposer {
 
@@ -18,7 +19,7 @@ struct Settings {
   std::string trouble;      // what cannot be understood; empty where all can
 
   static const Settings& get();
-  bool allows(const char* name) const;  // with or without MPI_ before it
+  bool allows(std::string_view name) const;  // with or without MPI_ before it
 };
 
 }  // namespace tca::interposer

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "mpi/coll/communicator.hpp"
 #include "mpi/hook.hpp"
+#include "mpi/threads.hpp"
 
 namespace tca::interposer {
 
@@ -13,7 +15,13 @@ struct Tally {
   using Ways = std::array<std::int64_t, ways>;
   std::array<Ways, calls> times = {};
 
-  void count(Call call, Way way) { ++times[static_cast<std::size_t>(call)][static_cast<std::size_t>(way)]; }
+  void count(Call call, Way way) {
+    std::int64_t& number = times[static_cast<std::size_t>(call)][static_cast<std::size_t>(way)];
+    if (threads_are_many)
+      std::atomic_ref(number).fetch_add(1, std::memory_order_relaxed);
+    else
+      ++number;
+  }
 };
 inline Tally tally;
 

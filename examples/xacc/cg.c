@@ -31,7 +31,10 @@ long first[N], last[N];  // where a row's elements begin and end
 #pragma xmp align [j] with t[j] :: x, z, p, q, r, first, last
 
 double whole[N];  // what a product multiplies
-double* value;    // the elements of this rank's rows, and their columns
+// These stay on the device too, so that the host never waits for a sum within an iteration.
+double rho, pq, squares, alpha, beta;
+#pragma acc declare create(rho, pq, squares, alpha, beta)
+double* value;  // the elements of this rank's rows, and their columns
 int* column;
 long elements;
 
@@ -130,8 +133,10 @@ static void multiply(void) {
 
 // Solves A z = x by 25 iterations. Returns the length of x - A z.
 static double solve(void) {
-  double rho = 0, left = 0;
-#pragma xmp loop on t[j] reduction(+ : rho)
+  double left = 0;
+#pragma acc serial present(rho, pq)
+  rho = pq = 0;
+#pragma xmp loop on t[j] reduction(+ : rho) acc
 #pragma acc parallel loop present(x, z, p, r) reduction(+ : rho)
   for (int j = 0; j < N; j++) {
     z[j] = 0;
@@ -139,21 +144,21 @@ static double solve(void) {
     rho += x[j] * x[j];
   }
   for (int iteration = 0; iteration < 25; iteration++) {
-    double pq = 0, squares = 0;
     multiply();
-#pragma xmp loop on t[j] reduction(+ : pq)
+#pragma xmp loop on t[j] reduction(+ : pq) acc
 #pragma acc parallel loop present(p, q) reduction(+ : pq)
     for (int j = 0; j < N; j++) pq += p[j] * q[j];
-    const double alpha = rho / pq;
-#pragma xmp loop on t[j] reduction(+ : squares)
+#pragma acc serial present(rho, pq, squares, alpha)
+    alpha = rho / pq, pq = squares = 0;
+#pragma xmp loop on t[j] reduction(+ : squares) acc
 #pragma acc parallel loop present(z, p, q, r) reduction(+ : squares)
     for (int j = 0; j < N; j++) {
       z[j] += alpha * p[j];
       r[j] -= alpha * q[j];
       squares += r[j] * r[j];
     }
-    const double beta = squares / rho;
-    rho = squares;
+#pragma acc serial present(rho, squares, beta)
+    beta = squares / rho, rho = squares;
 #pragma xmp loop on t[j]
 #pragma acc parallel loop present(p, r)
     for (int j = 0; j < N; j++) p[j] = r[j] + beta * p[j];

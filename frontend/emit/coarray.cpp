@@ -3,11 +3,8 @@
 #include "emit/emitter.hpp"
 
 namespace tca::xacc {
-namespace {
 
-std::string address_of(const std::string& name) { return "xacc_coarray_" + name + "_"; }
-
-}  // namespace
+std::string coarray_address(const std::string& name) { return "xacc_coarray_" + name + "_"; }
 
 std::string Emitter::co_place(std::size_t at) const {
   return "&(const xacc_place){" + quoted(token(at).file) + ", " + std::to_string(token(at).line) + ", " +
@@ -15,7 +12,7 @@ std::string Emitter::co_place(std::size_t at) const {
 }
 
 void Emitter::replace_coarray(const Symbol& symbol, bool file) {
-  const std::string name(symbol.name), pointer = address_of(name);
+  const std::string name(symbol.name), pointer = coarray_address(name);
   if (symbol.array)
     throw Fault{program_.place(symbol.token), "`" + name + "` is a coarray, and distributed as well"};
   if (!file && !symbol.is_static && !symbol.is_extern)

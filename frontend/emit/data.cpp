@@ -114,9 +114,7 @@ std::string Emitter::use_device(const AccDirective& acc, const Directive& direct
     for (const Ref& ref : clause.variables) {
       const Symbol* symbol = scope.find(ref.name.text);
       if (!symbol) throw Fault{ref.name.place, "`" + ref.name.text + "` is not declared here"};
-      if (symbol->coarray)
-        throw Fault{ref.name.place, "the coarray `" + ref.name.text + "` has no memory on a GPU",
-                    "copy it to an array, and back"};
+      if (symbol->coarray) continue;  // kernels reach what the host has
       if (!symbol->array && symbol->dims.empty() && symbol->pointers == 0)
         throw Fault{ref.name.place,
                     "`" + ref.name.text + "` is no array and no pointer, which use_device is for"};

@@ -32,7 +32,7 @@ std::string Emitter::text_of(Range tokens) const {
 std::string Emitter::name_of(const Symbol& symbol) {
   const std::string name = symbol.identifier();
   if (!symbol.member.empty()) return "xacc_member_" + name + "_";
-  return symbol.coarray ? "(*xacc_coarray_" + name + "_)" : name;
+  return symbol.coarray ? "(*" + coarray_address(name) + ")" : name;
 }
 
 namespace {

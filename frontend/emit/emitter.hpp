@@ -200,7 +200,7 @@ class Emitter {
   bool is_index(const Statement& region, const Symbol& symbol) const;
 
   // kernel/reductions.cpp
-  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on,
+  bool reduce_in_region(Region& region, const ReductionClause& clause, const std::string& on, bool acc,
                         const Directive& directive, const Scope& scope);
   void reduce_behind(Region& region, const Statement* behind);
   void capture_reduction(Kernel& k, const Symbol& symbol, const std::string& plain,
@@ -335,6 +335,8 @@ std::string quoted(std::string_view text);
 // Bits of `flags`, as text.
 std::string flags_of(bool acc, bool orthogonal = false);
 std::string queue_of(const AccDirective& acc);
+// The pointer to a coarray's memory.
+std::string coarray_address(const std::string& name);
 // The number of a value's type, found by the compiler.
 std::string type_of(const std::string& value);
 // The xacc_operation of a reduction.

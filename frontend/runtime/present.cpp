@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/images/images.hpp"
 #include "runtime/runtime.hpp"
 
 namespace tca::xacc {
@@ -53,6 +54,14 @@ void* Present::address_of(const char* name, const void* host) {
   return mapping.device + (static_cast<const std::byte*>(host) - mapping.host);
 }
 
+// What need not be allocated: a distributed array has a window on the device, and a coarray is where kernels reach it.
+std::byte* Present::provided(std::byte* host) const {
+  Runtime& runtime = Runtime::get();
+  if (runtime.has_coarrays() && runtime.images().has(host)) return host;
+  Storage* const storage = runtime.storage_at(host);
+  return storage ? static_cast<std::byte*>(storage->on_device().data()) : nullptr;
+}
+
 void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place& at) {
   if (Mapping* mapping = find(item.address)) {
     ++mapping->count;
@@ -72,11 +81,10 @@ void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place&
           std::string(item.name) +
           " is a pointer to memory that is not on the device, and nothing says how long it is: name it as " +
           item.name + "[0:n]; " + known());
-    Storage* storage = Runtime::get().storage_at(host);
-    mapping.own = !storage;
-    mapping.device =
-        static_cast<std::byte*>(storage ? storage->on_device().data() : device_.allocate(item.bytes));
-    if (copies_in(item.clause)) device_.copy_to(mapping.device, host, item.bytes, queue);
+    mapping.device = provided(host);
+    mapping.own = !mapping.device;
+    if (mapping.own) mapping.device = static_cast<std::byte*>(device_.allocate(item.bytes));
+    if (copies_in(item.clause) && mapping.device != host) device_.copy_to(mapping.device, host, item.bytes, queue);
   }
   mappings_.push_back(std::move(mapping));
   ++version_;
@@ -85,7 +93,9 @@ void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place&
 void Present::leave(const xacc_item& item, std::int64_t queue) {
   Mapping* mapping = find(item.address);
   if (!mapping || --mapping->count > 0) return;
-  if (device_.is_separate() && copies_out(item.clause))
+  if (mapping->device == mapping->host)
+    device_.wait(queue);
+  else if (copies_out(item.clause))
     device_.copy_from(mapping->host, mapping->device, mapping->bytes, queue);
   if (mapping->own) device_.release(mapping->device);
   mappings_.erase(
@@ -95,7 +105,7 @@ void Present::leave(const xacc_item& item, std::int64_t queue) {
 
 void Present::update(const xacc_item& item, std::int64_t queue) {
   void* const device = address_of(item.name, item.address);
-  if (!device_.is_separate()) return;
+  if (device == item.address) return device_.wait(queue);
   if (item.clause == XACC_UPDATE_HOST)
     device_.copy_from(item.address, device, item.bytes, queue);
   else

@@ -16,7 +16,7 @@ struct Mapping {
   int count;          // of the regions and `enter data` that it is in
   std::byte* device;
   const void* variable;  // whose section this is
-  bool own;              // whether the memory was allocated for it; a distributed array has a window there
+  bool own;              // whether the memory was allocated for it
 };
 
 class Present {
@@ -42,6 +42,7 @@ class Present {
 
  private:
   std::string known() const;
+  std::byte* provided(std::byte* host) const;
 
   Device& device_;
   std::deque<Mapping> mappings_;

@@ -71,12 +71,16 @@ xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int
 void xacc_run(const xacc_launch* how, void** values) {
   guarded(how->at, [&] {
     Device& device = Runtime::get().device();
-    if (device.launch(*how, values)) return;
+    const bool finished = device.launch(*how, values);
+    // Coarrays are one memory for the host, kernels and other images.
+    if (how->queue == XACC_SYNC && Runtime::get().has_coarrays()) device.wait(XACC_SYNC);
+    if (finished) return;
     for (int r = 0; r < how->reductions; ++r) {
       const xacc_result& result = how->results[r];
       if (!result.over) continue;
       if (how->queue != XACC_SYNC) device.wait(how->queue);
-      xacc_reduce(result.host, 1, result.type, result.operation, *result.over, 0, result.site);
+      xacc_reduce(result.variable, 1, result.type, result.operation, *result.over,
+                  result.resident ? XACC_DEVICE : 0, result.site);
     }
   });
 }

@@ -27,7 +27,7 @@ class BlockTeam {
  public:
   __device__ explicit BlockTeam(const DeviceTeam& team)
       : team_(team),
-        lane_(device::thread_number()),
+        lane_(device::keep_in_register(device::thread_number())),
         threads_(device::keep_in_register(device::threads_in_block())),
         step_(*team.step) {}
   BlockTeam(const BlockTeam&) = delete;
@@ -122,8 +122,16 @@ class BlockTeam {
     return good_ = Warp().all(good_);
   }
 
+  // The rank `distance` after this one; those of a team make a ring. Any rank for what is beyond the last.
+  __device__ device::Word ring_member(device::Word distance) const {
+    const device::Word to = rank() + min(distance, size());
+    return to < size() ? to : to - size();
+  }
+  __device__ device::Packet* place(device::Word to, device::Word number) const {
+    return team_.theirs[to] + (step_ % 2) * team_.max_values + number;
+  }
   __device__ void send(device::Word to, device::Word number, std::uint64_t raw) const {
-    (team_.theirs[to] + (step_ % 2) * team_.max_values + number)->write(device::Packet::of(raw, step_));
+    place(to, number)->write(device::Packet::of(raw, step_));
   }
   __device__ const device::Packet* box(device::Word from, device::Word number) const {
     return team_.mine + (from * 2 + step_ % 2) * team_.max_values + number;
@@ -139,19 +147,28 @@ class BlockTeam {
     return true;
   }
 
-  // One thread, one value of every rank.
+  // One thread, one value of every rank. As many ranks as are asked at once are also sent to at once: what lies
+  // before the first store, and behind the last arrival, is what a sum takes besides its trip.
   template <class T, class Op>
   __device__ void combine(T* at, device::Word number, Op op) {
     constexpr device::Word at_once = device::packets_at_once;
     const std::uint64_t own = device::bits_of(*at);
-    // It begins with the rank after this one, so that not all send to the same rank.
-    for (device::Word to = rank() + 1; to < size(); ++to) send(to, number, own);
-    for (device::Word to = 0; to < rank(); ++to) send(to, number, own);
+#pragma unroll 1
+    for (device::Word first = 1; first < size(); first += at_once) {
+      // It begins with the rank after this one, so that not all send to the same rank.
+      device::Packet* to[at_once];
+#pragma unroll
+      for (device::Word k = 0; k < at_once; ++k) to[k] = place(ring_member(first + k), number);
+#pragma unroll
+      for (device::Word k = 0; k < at_once; ++k)
+        if (first + k < size()) to[k]->write(device::Packet::of(own, step_));
+    }
     T total{};
+#pragma unroll 1
     for (device::Word first = 0; first < size(); first += at_once) {
       device::Packet got[at_once];
       good_ = device::await_packets(team_.limits, step_, box(0, number), 2 * team_.max_values, first, size(),
-                                    rank(), std::uint64_t{step_} << 32, got);
+                                    rank(), device::no_link, std::uint64_t{step_} << 32, got);
       if (!good_) return;
 #pragma unroll
       for (device::Word k = 0; k < at_once; ++k) {

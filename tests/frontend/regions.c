@@ -309,6 +309,27 @@ static void reductions_among_ranks(void) {
   EXPECT(last == N - 1 && nan == 1 && sum == 0.5f);
 }
 
+// Sums that stay on the device, and what is reduced to them there again and again.
+static void reductions_that_stay(void) {
+  double kept = 1, half = 0;
+  int most = 0;
+#pragma acc data copy(kept, half, most)
+  for (int step = 1; step <= 3; step++) {
+#pragma acc serial present(kept)
+    kept = 1;
+#pragma xmp loop on t[i] reduction(+ : kept) acc
+#pragma acc parallel loop reduction(+ : kept)
+    for (int i = 0; i < N; i++) kept += step * i;
+#pragma acc serial present(kept, half)
+    half += kept / 2;
+#pragma acc parallel loop reduction(max : most)
+    for (int i = 0; i < 4 * step; i++) most = i > most ? i : most;
+#pragma xmp reduction(max : most) acc
+  }
+  const double sum = N * (N - 1) / 2;
+  EXPECT(kept == xmp_num_nodes() + 3 * sum && half == (3 * xmp_num_nodes() + 6 * sum) / 2 && most == 11);
+}
+
 static void moves_again_and_again(void) {
   int whole[N], rows[N][3];
 #pragma acc data create(ring, whole, u, rows)
@@ -398,6 +419,7 @@ int main(void) {
   cyclic_loops_and_moves();
   order_of_what_is_queued();
   reductions_among_ranks();
+  reductions_that_stay();
   moves_again_and_again();
   vectors_in_rows();
   loops_that_count_down();

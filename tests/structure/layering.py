@@ -45,7 +45,7 @@ LAYERS = [
     ["include/tca/xacc"],
     ["frontend/runtime"],
     ["apps", "examples", "bindings/python", "bindings/fortran", "bindings/c include/tca/tca.h include/tca/tca_mpi.h",
-     "bindings/shared", "bindings/peach2 include/tca-api.h", "bindings/apenet include/apelib.h", "bindings/on_model", "bindings/mpi"],
+     "bindings/shared", "bindings/peach2 include/tca-api.h", "bindings/apenet include/apelib.h", "bindings/on_model", "bindings/mpi", "bindings/nvshmem"],
     ["bench"],
     ["cli"],
     ["apps/shared/cli"],
@@ -58,7 +58,7 @@ LAYERS = [
 VENDOR_HEADERS = re.compile(
     r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cufft\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
 )
-VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp|tca_mpi\.h)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|frontend/runtime/cuda/|tools/(.*/)?peers/|bindings/mpi/")
+VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp|tca_mpi\.h)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|frontend/runtime/cuda/|tools/(.*/)?peers/|bindings/(mpi|nvshmem)/|examples/nvshmem.cu$")
 # An application's command line, which sees more than the application.
 COMMAND = re.compile(r"apps/\w+/cli/")
 STANDARD_HEADER = re.compile(r"[a-z_]+|(std(def|int|lib)|sys/types|time)\.h")

@@ -40,13 +40,14 @@ void read_arrived(const Touched& touched, std::uint32_t* step, cudaStream_t stre
 void check_arrived(const Touched& touched, std::uint32_t step, unsigned long long* wrong,
                    cudaStream_t stream);
 
-// A buffer of a collective, of which every element gets the same value: of bytes and doubles what CollValues
-// fills it with at its fill number `*step` + 1.
+// A buffer of a collective, of which every element gets the same value: what CollValues fills it with at its fill number
+// `*step` + 1, modulo `turns`. Elements of one byte are bytes, those of four floats and those of eight doubles.
 struct Filled {
   std::byte* at = nullptr;
   std::size_t bytes = 0;
-  bool doubles = false;
+  unsigned element_bytes = 1;
   unsigned rank = 0;
+  std::uint64_t turns = 1;
 };
 void write_buffer(const Filled& buffer, const std::uint32_t* step, cudaStream_t stream);
 

@@ -1,54 +1,35 @@
 // NCCL as a peer, used as its documentation recommends: its collectives, and for point-to-point patterns
 // grouped sends and receives. Steps are captured in a graph. Bytes that are not contiguous are packed.
-#ifdef OPENTCA_HAVE_NCCL
-#include <nccl.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <exception>
-#include <optional>
-#endif
-
 #include "gpu/peers/peers.hpp"
 
 #ifdef OPENTCA_HAVE_NCCL
-#include "gpu/call.hpp"
 #include "gpu/kernels/face_kernels.hpp"
+#include "gpu/peers/nccl_in_graph.hpp"
 
 namespace tca::bench::gpu {
 
+namespace nccl {
+
 namespace {
 
-void check(ncclResult_t result, const char* what) {
-  if (result != ncclSuccess)
-    throw Error(Errc::device_failed, std::string(what) + ": NCCL says: " + ncclGetErrorString(result));
-}
+// In which memory and in whose words NCCL is called.
+struct Way {
+  ncclComm_t comm;
+  Memory::Kind memory = Memory::plain;
+  std::string words;  // behind the name of what is called
+};
 
-// Runs the steps as a graph, after a first step without one in which NCCL connects the ranks.
+// A contender with memory for what it sends and receives.
 template <class Kind>
-class InGraph : public Kind {
+class ByCalls : public InGraph<Kind> {
  public:
   template <class... Args>
-  explicit InGraph(ncclComm_t comm, Args&&... args) : Kind(std::forward<Args>(args)...), comm_(comm) {
-    this->fabric = this->peer = "nccl";
-    this->start = "graph";
-    this->granule = steps_a_graph;
-  }
-
-  void run(int steps, Stream stream) final {
-    if (!graph_) {
-      ++this->steps_done;
-      step(stream);
-      finish(stream);
-      graph_.emplace([this](cudaStream_t capturing) { step(capturing); });
-    }
-    this->steps_done += static_cast<std::uint32_t>(steps);
-    graph_->run(steps, stream);
+  ByCalls(const Way& way, const std::string& called, std::size_t bytes, Args&&... args)
+      : InGraph<Kind>(std::forward<Args>(args)...), comm_(way.comm), memory_(way.comm, bytes, way.memory) {
+    this->protocol = called + way.words;
   }
 
  protected:
-  virtual void step(cudaStream_t stream) = 0;
-
   void send(const void* from, std::size_t bytes, int to, cudaStream_t stream) {
     check(ncclSend(from, bytes, ncclChar, to, comm_, stream), "sending");
   }
@@ -56,18 +37,18 @@ class InGraph : public Kind {
     check(ncclRecv(to, bytes, ncclChar, from, comm_, stream), "receiving");
   }
   ncclComm_t comm() const { return comm_; }
+  const Memory& memory() const { return memory_; }
 
  private:
   ncclComm_t comm_;
-  std::optional<Graph> graph_;
+  Memory memory_;
 };
 
-class NcclMessages final : public InGraph<Messages> {
+class NcclMessages final : public ByCalls<Messages> {
  public:
-  NcclMessages(ncclComm_t comm, int rank, const Rows& layout, bool is_answered)
-      : InGraph(comm, layout, is_answered), rank_(rank), data_(2 * layout.padded()) {
-    protocol = "send/recv";
-    in = data_;
+  NcclMessages(const Way& way, int rank, const Rows& layout, bool is_answered)
+      : ByCalls(way, "send/recv", 2 * layout.padded(), layout, is_answered), rank_(rank) {
+    in = memory().as();
     out = in + layout.padded();
   }
 
@@ -89,15 +70,14 @@ class NcclMessages final : public InGraph<Messages> {
   }
 
   int rank_;
-  Buffer<std::byte> data_;
 };
 
-class NcclFaces final : public InGraph<Faces> {
+class NcclFaces final : public ByCalls<Faces> {
  public:
-  NcclFaces(ncclComm_t comm, const World& world, const Face& which)
-      : InGraph(comm, world, which), data_(which.cube()), packed_(4 * which.elements()) {
-    protocol = face.rows == 1 ? "grouped send/recv" : "pack, grouped send/recv, unpack";
-    cube = data_;
+  NcclFaces(const Way& way, const World& world, const Face& which)
+      : ByCalls(way, which.rows == 1 ? "grouped send/recv" : "pack, grouped send/recv, unpack",
+                (which.cube() + 4 * which.elements()) * sizeof(double), world, which) {
+    cube = memory().as<double>();
   }
 
  private:
@@ -112,7 +92,7 @@ class NcclFaces final : public InGraph<Faces> {
       read(stream);
       return;
     }
-    double *sent = packed_, *received = sent + 2 * elements;
+    double *sent = cube + face.cube(), *received = sent + 2 * elements;
     pack_faces(low, high, runs, sent, stream);
     exchange(sent, sent + elements, received, received + elements, stream);
     unpack_faces(low_ghost, high_ghost, runs, received, stream);
@@ -129,44 +109,44 @@ class NcclFaces final : public InGraph<Faces> {
     receive(low_ghost, face.bytes(), left, stream);
     check(ncclGroupEnd(), "an exchange");
   }
-
-  Buffer<double> data_, packed_;
 };
 
-class NcclSums final : public InGraph<Sums> {
+// The kernels on symmetric windows sum no doubles, so there floats take part too.
+template <class T>
+class NcclSums final : public ByCalls<SumsOf<T>> {
  public:
-  NcclSums(ncclComm_t comm, std::size_t values) : InGraph(comm, values), values_(values) {
-    protocol = "allreduce";
+  NcclSums(const Way& way, std::size_t values)
+      : ByCalls<SumsOf<T>>(way, "allreduce", values * sizeof(T), values) {
+    if (sizeof(T) == sizeof(float)) this->element = "float";
   }
-  double* result(int) override { return values_; }
+  T* result(int) override { return this->memory().template as<T>(); }
 
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override {
-    run(granule, stream);  // the first run has one step more
+    this->run(this->granule, stream);  // the first run has one step more
     finish(stream);
-    return Sums::wrong(world, stream, round);
+    return SumsOf<T>::wrong(world, stream, round);
   }
 
  private:
   void step(cudaStream_t stream) override {
-    check(ncclAllReduce(values_, values_, count, ncclDouble, ncclSum, comm(), stream), "an allreduce");
+    constexpr ncclDataType_t type = sizeof(T) == sizeof(float) ? ncclFloat : ncclDouble;
+    check(ncclAllReduce(result(0), result(0), this->count, type, ncclSum, this->comm(), stream),
+          "an allreduce");
   }
-
-  Buffer<double> values_;
 };
 
 // Each collective is its own call of NCCL, with two exceptions: a barrier is the smallest allreduce, as
-// NCCL's users do it, and an all-to-all is grouped sends and receives.
-class NcclBlocks final : public InGraph<Blocks> {
+// NCCL's users do it, and before 2.28 an all-to-all is grouped sends and receives.
+class NcclBlocks final : public ByCalls<Blocks> {
  public:
-  NcclBlocks(ncclComm_t comm, World& world, const CollTask& task)
-      : InGraph(comm, world, task),
+  NcclBlocks(const Way& way, World& world, const CollTask& task)
+      : ByCalls(way, task.what, CollValues(world, task).in_bytes(), world, task),
         ranks_(world.size()),
         bytes_(task.bytes),
-        from_(std::max(values.in() * values.element_bytes(), sizeof(double))),
-        to_(std::max(values.out() * values.element_bytes(), sizeof(double))) {
-    protocol = what;
-    in = from_;
-    out = to_;
+        to_(way.comm, values.out_bytes(), way.memory) {
+    if (task.floats) element = "float";
+    in = memory().as();
+    out = to_.as();
   }
 
  private:
@@ -178,78 +158,186 @@ class NcclBlocks final : public InGraph<Blocks> {
 
   void move(cudaStream_t stream) {
     if (what == "barrier") {
-      check(ncclAllReduce(from_, from_, 1, ncclChar, ncclSum, comm(), stream), "a barrier");
+      check(ncclAllReduce(in, in, 1, ncclFloat, ncclSum, comm(), stream), "a barrier");
     } else if (what == "bcast") {
-      check(ncclBroadcast(from_, from_, bytes_, ncclChar, 0, comm(), stream), "a broadcast");
-      check(ncclBroadcast(to_, to_, bytes_, ncclChar, ranks_ - 1, comm(), stream), "a broadcast");
+      check(ncclBroadcast(in, in, bytes_, ncclChar, 0, comm(), stream), "a broadcast");
+      check(ncclBroadcast(out, out, bytes_, ncclChar, ranks_ - 1, comm(), stream), "a broadcast");
     } else if (what == "allgather") {
-      check(ncclAllGather(from_, to_, bytes_, ncclChar, comm(), stream), "an allgather");
+      check(ncclAllGather(in, out, bytes_, ncclChar, comm(), stream), "an allgather");
     } else if (what == "alltoall") {
       all_to_all(stream);
     } else {
-      check(ncclReduceScatter(from_, to_, values.count(), ncclDouble, ncclSum, comm(), stream),
-            "a reduce-scatter");
+      const ncclDataType_t type = values.element_bytes() == sizeof(float) ? ncclFloat : ncclDouble;
+      check(ncclReduceScatter(in, out, values.count(), type, ncclSum, comm(), stream), "a reduce-scatter");
     }
   }
 
+#if NCCL_VERSION_CODE >= 22800
+  void all_to_all(cudaStream_t stream) {
+    check(ncclAlltoAll(in, out, bytes_, ncclChar, comm(), stream), "an all-to-all");
+  }
+#else
   void all_to_all(cudaStream_t stream) {
     check(ncclGroupStart(), "an all-to-all");
     for (int other = 0; other < ranks_; ++other) {
       const std::size_t at = static_cast<std::size_t>(other) * bytes_;
-      send(from_ + at, bytes_, other, stream);
-      receive(to_ + at, bytes_, other, stream);
+      send(in + at, bytes_, other, stream);
+      receive(out + at, bytes_, other, stream);
     }
     check(ncclGroupEnd(), "an all-to-all");
   }
+#endif
 
   int ranks_;
   std::size_t bytes_;
-  Buffer<std::byte> from_, to_;
+  Memory to_;
 };
 
-class Nccl final : public Peer {
- public:
-  explicit Nccl(World& world) : world_(world) {
-    name = "nccl";
-    int number = 0;
-    check(ncclGetVersion(&number), "looking up its version");
-    version = std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
-              std::to_string(number % 100);
-    // All ranks are on this host. Multicast in the switch (NVLS) stays off whatever the environment says, as
-    // it is in OpenTCA.
-    setenv("NCCL_SOCKET_IFNAME", "lo", 0);
-    setenv("NCCL_NVLS_ENABLE", "0", 1);
-    ncclUniqueId id{};
-    if (world.rank() == 0) check(ncclGetUniqueId(&id), "coming up");
-    check(ncclCommInitRank(&comm_, world.size(), world.all_gather(id)[0], world.rank()), "coming up");
-  }
-  // Aborts after an error, since the other ranks may not reach an orderly end.
-  ~Nccl() override { std::uncaught_exceptions() == 0 ? ncclCommDestroy(comm_) : ncclCommAbort(comm_); }
+using Passings = std::vector<std::unique_ptr<Passing>>;
 
-  Contenders ping_pong(const Rows& rows) override {
-    return one(std::make_unique<NcclMessages>(comm_, world_.rank(), rows, true));
+// Sends and receives, grouped.
+class NcclPassing final : public Passing {
+ public:
+  NcclPassing(const Way& way, const World& world, std::size_t of_a_block)
+      : Passing(of_a_block),
+        comm_(way.comm),
+        next_((world.rank() + 1) % world.size()),
+        before_((world.rank() + world.size() - 1) % world.size()),
+        memory_(way.comm, 2 * of_a_block, way.memory) {
+    fabric = peer = peer_name;
+    protocol = "grouped send/recv" + way.words;
+    start = "graph";
+    in = memory_.as();
+    out = in + of_a_block;
   }
-  Contenders put(const Rows& rows) override {
-    if (rows.rows > 1) return {};
-    return one(std::make_unique<NcclMessages>(comm_, world_.rank(), rows, false));
-  }
-  Contenders faces(const Face& face) override {
-    return one(std::make_unique<NcclFaces>(comm_, world_, face));
-  }
-  Contenders sums(std::size_t count) override { return one(std::make_unique<NcclSums>(comm_, count)); }
-  Contenders blocks(const CollTask& task) override {
-    return one(std::make_unique<NcclBlocks>(comm_, world_, task));
+  void exchange(cudaStream_t stream) override {
+    check(ncclGroupStart(), "an exchange");
+    check(ncclSend(out, bytes, ncclChar, next_, comm_, stream), "sending");
+    check(ncclRecv(in, bytes, ncclChar, before_, comm_, stream), "receiving");
+    check(ncclGroupEnd(), "an exchange");
   }
 
  private:
+  ncclComm_t comm_;
+  int next_, before_;
+  Memory memory_;
+};
+
+// An allgather in place, by which a rank's block goes to every other one.
+class NcclGathering final : public Passing {
+ public:
+  NcclGathering(const Way& way, const World& world, std::size_t of_a_block)
+      : Passing(of_a_block),
+        comm_(way.comm),
+        memory_(way.comm, of_a_block * static_cast<std::size_t>(world.size()), way.memory) {
+    fabric = peer = peer_name;
+    protocol = "allgather" + way.words;
+    start = "graph";
+    const int before = (world.rank() + world.size() - 1) % world.size();
+    out = memory_.as() + of_a_block * static_cast<std::size_t>(world.rank());
+    in = memory_.as() + of_a_block * static_cast<std::size_t>(before);
+  }
+  void exchange(cudaStream_t stream) override {
+    check(ncclAllGather(out, memory_.as(), bytes, ncclChar, comm_, stream), "an allgather");
+  }
+
+ private:
+  ncclComm_t comm_;
+  Memory memory_;
+};
+
+class Nccl : public Peer {
+ public:
+  explicit Nccl(World& world) : Nccl(world, Memory::plain, "") {}
+
+  Contenders ping_pong(const Rows& rows) override {
+    return one(std::make_unique<NcclMessages>(way_, world_.rank(), rows, true));
+  }
+  Contenders put(const Rows& rows) override {
+    if (rows.rows > 1) return {};
+    return one(std::make_unique<NcclMessages>(way_, world_.rank(), rows, false));
+  }
+  Contenders faces(const Face& face) override {
+    return one(std::make_unique<NcclFaces>(way_, world_, face));
+  }
+  Contenders sums(std::size_t count) override { return one(std::make_unique<NcclSums<double>>(way_, count)); }
+  Contenders blocks(const CollTask& task) override {
+    return one(std::make_unique<NcclBlocks>(way_, world_, task));
+  }
+  Passings passing(std::size_t bytes) override {
+    Passings all;
+    all.push_back(std::make_unique<NcclPassing>(way_, world_, bytes));
+    return all;
+  }
+
+ protected:
+  Passings gathering(std::size_t bytes) {
+    Passings all;
+    all.push_back(std::make_unique<NcclGathering>(way_, world_, bytes));
+    return all;
+  }
+
+  Nccl(World& world, Memory::Kind memory, const char* words, bool by_copy_engine = false)
+      : world_(world), comm_(world, by_copy_engine), way_{comm_, memory, words} {
+    name = peer_name;
+    version = nccl::version();
+  }
+
   World& world_;
-  ncclComm_t comm_ = nullptr;
+  Communicator comm_;
+  Way way_;
+};
+
+// The same calls on symmetric windows.
+class NcclWindows final : public Nccl {
+ public:
+  explicit NcclWindows(World& world) : Nccl(world, Memory::window, ", symmetric windows") {}
+
+  Contenders sums(std::size_t count) override {
+    Contenders all = Nccl::sums(count);
+    all.push_back(std::make_unique<NcclSums<float>>(way_, count * sizeof(double) / sizeof(float)));
+    return all;
+  }
+  Contenders blocks(const CollTask& task) override {
+    Contenders all = Nccl::blocks(task);
+    CollTask of_floats = task;
+    of_floats.floats = true;
+    if (task.what == "reduce_scatter") all.push_back(std::make_unique<NcclBlocks>(way_, world_, of_floats));
+    return all;
+  }
+  Passings passing(std::size_t bytes) override {
+    Passings all = Nccl::passing(bytes);
+    for (auto& other : gathering(bytes)) all.push_back(std::move(other));
+    return all;
+  }
+};
+
+// The two collectives that copy engines do alone, on symmetric windows.
+class NcclCopyEngine final : public Nccl {
+ public:
+  explicit NcclCopyEngine(World& world) : Nccl(world, Memory::window, ", copy engine", true) {}
+
+  Contenders ping_pong(const Rows&) override { return {}; }
+  Contenders put(const Rows&) override { return {}; }
+  Contenders faces(const Face&) override { return {}; }
+  Contenders sums(std::size_t) override { return {}; }
+  Contenders blocks(const CollTask& task) override {
+    if (task.what != "allgather" && task.what != "alltoall") return {};
+    return Nccl::blocks(task);
+  }
+  Passings passing(std::size_t bytes) override { return gathering(bytes); }
 };
 
 }  // namespace
 
+}  // namespace nccl
+
 bool has_nccl() { return true; }
-std::unique_ptr<Peer> open_nccl(World& world) { return std::make_unique<Nccl>(world); }
+std::unique_ptr<Peer> open_nccl(World& world) { return std::make_unique<nccl::Nccl>(world); }
+std::unique_ptr<Peer> open_nccl_windows(World& world) { return std::make_unique<nccl::NcclWindows>(world); }
+std::unique_ptr<Peer> open_nccl_copy_engine(World& world) {
+  return std::make_unique<nccl::NcclCopyEngine>(world);
+}
 
 }  // namespace tca::bench::gpu
 
@@ -258,6 +346,8 @@ std::unique_ptr<Peer> open_nccl(World& world) { return std::make_unique<Nccl>(wo
 namespace tca::bench::gpu {
 bool has_nccl() { return false; }
 std::unique_ptr<Peer> open_nccl(World&) { return nullptr; }
+std::unique_ptr<Peer> open_nccl_windows(World&) { return nullptr; }
+std::unique_ptr<Peer> open_nccl_copy_engine(World&) { return nullptr; }
 }  // namespace tca::bench::gpu
 
 #endif

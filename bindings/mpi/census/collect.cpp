@@ -36,7 +36,9 @@ std::string name_of(Handle handle, Name name, const char* otherwise) {
 }
 
 bool would_be_served(Call call, const What& what, std::int64_t bytes, int ranks) {
-  const bool combines = call == Call::Reduce || call == Call::Allreduce || call == Call::Reduce_scatter_block;
+  const Call plain = with_small_counts(call);
+  const bool combines =
+      plain == Call::Reduce || plain == Call::Allreduce || plain == Call::Reduce_scatter_block;
   const bool has_something = bytes > 0 || call == Call::Barrier;
   return ranks > 1 && has_something && served_sizes(call).contain(bytes) &&
          (!combines || find_element(what.type) != nullptr);
@@ -89,6 +91,7 @@ void Counts::add(Call call, const What& what, double seconds) {
   const std::int64_t bytes = what.count * size;
   std::int64_t size_class = what.type == MPI_DATATYPE_NULL ? -1 : 0;
   if (bytes > 0) size_class = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
+  const std::lock_guard lock(mutex_);
   auto [place, is_new] = rows_.try_emplace({call, what.comm, what.type, size_class});
   if (is_new) place->second = named(call, what, size_class, bytes);
   Row& row = place->second;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -32,6 +33,7 @@ class Counts {
   // By handles, which name something else when what they named is gone.
   using Key = std::tuple<Call, MPI_Comm, MPI_Datatype, std::int64_t>;
   Row named(Call call, const What& what, std::int64_t size_class, std::int64_t bytes) const;
+  std::mutex mutex_;  // guards the rows: any thread may call MPI
   std::map<Key, Row> rows_;
 };
 Counts& counts();

@@ -9,6 +9,7 @@
 
 #include "mpi/freed.hpp"
 #include "mpi/session.hpp"
+#include "mpi/threads.hpp"
 #include "tca/error.hpp"
 #include "tca/mpi.hpp"
 
@@ -23,19 +24,43 @@ constexpr std::size_t most_prepared = 64, most_shapes = 1024;
 // MPI waits for ever.
 constexpr std::chrono::milliseconds no_limit = std::chrono::hours(24 * 365);
 
-std::unordered_map<MPI_Comm, std::unique_ptr<Communicator>>& all() {
-  static auto* const communicators = new std::unordered_map<MPI_Comm, std::unique_ptr<Communicator>>;
+// What threads have in common: MPI leaves it to programs that a communicator has one collective at a time.
+struct Communicators {
+  p2p::Lock lock;
+  std::unordered_map<MPI_Comm, std::unique_ptr<Communicator>> by_handle;
+  MPI_Comm last_comm = MPI_COMM_NULL;
+  Communicator* last = nullptr;
+
+  std::unique_ptr<Communicator> take(MPI_Comm comm) {
+    const Guard guard(lock);
+    last_comm = MPI_COMM_NULL;
+    const auto found = by_handle.find(comm);
+    if (found == by_handle.end()) return nullptr;
+    std::unique_ptr<Communicator> taken = std::move(found->second);
+    by_handle.erase(found);
+    return taken;
+  }
+  void keep(MPI_Comm comm, std::unique_ptr<Communicator> known) {
+    const Guard guard(lock);
+    by_handle[comm] = std::move(known);
+  }
+  // Returns whether it is known at all, whatever there is to say of it.
+  bool look(MPI_Comm comm) {
+    const auto found = by_handle.find(comm);
+    if (found == by_handle.end()) return false;
+    last_comm = comm;
+    last = found->second->is_served() ? found->second.get() : nullptr;
+    return true;
+  }
+};
+Communicators& all() {
+  static auto* const communicators = new Communicators;
   return *communicators;
 }
-struct {
-  MPI_Comm comm = MPI_COMM_NULL;
-  Communicator* communicator = nullptr;
-} last;
 
 // MPI calls it when the communicator is freed, in whatever way.
 int forget(MPI_Comm comm, int, void*, void*) {
-  last = {};
-  all().erase(comm);
+  all().take(comm);
   return MPI_SUCCESS;
 }
 
@@ -99,20 +124,23 @@ Communicator::~Communicator() {
 }
 
 Communicator* Communicator::find(MPI_Comm comm) {
-  if (comm == last.comm) return last.communicator;
-  if (comm == MPI_COMM_NULL || !Session::get().serves()) return nullptr;
-  std::unique_ptr<Communicator>& known = all()[comm];
-  if (known == nullptr) {
-    known = std::make_unique<Communicator>(comm);
-    call_when_freed<forget>(comm);
+  Communicators& known = all();
+  {
+    const Guard guard(known.lock);
+    if (comm == known.last_comm && comm != MPI_COMM_NULL) return known.last;
+    if (comm == MPI_COMM_NULL || !Session::get().serves()) return nullptr;
+    if (known.look(comm)) return known.last;
   }
-  last = {comm, known->is_served_ ? known.get() : nullptr};
-  return last.communicator;
+  auto fresh = std::make_unique<Communicator>(comm);
+  Communicator* const found = fresh->is_served() ? fresh.get() : nullptr;
+  known.keep(comm, std::move(fresh));
+  call_when_freed<forget>(comm);
+  return found;
 }
 
 void Communicator::drop_all() {
-  last = {};
-  all().clear();
+  all().last_comm = MPI_COMM_NULL;
+  all().by_handle.clear();
 }
 
 Prepared* Communicator::look_up(const Shape& shape, Way& way) {

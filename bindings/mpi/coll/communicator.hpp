@@ -76,6 +76,7 @@ class Communicator {
   // Drops all of them, before MPI is finalised.
   static void drop_all();
 
+  bool is_served() const { return is_served_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
 

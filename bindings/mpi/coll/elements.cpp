@@ -82,7 +82,7 @@ raw::Combiner combined_by_mpi(MPI_Op op, const Element& element) {
 
 const Element* find_element(MPI_Datatype type) {
   static const std::vector<Element> elements = all_elements();
-  static const Element* last = &elements.front();
+  thread_local const Element* last = &elements.front();
   if (last->type == type) return last;
   const auto found = std::ranges::find(elements, type, &Element::type);
   return found == elements.end() ? nullptr : last = &*found;

@@ -21,8 +21,31 @@ inline constexpr bool is_open_mpi = true;
 inline constexpr bool is_open_mpi = false;
 #endif
 
-constexpr Sizes served_sizes(Call call) {
+// A call with large counts is served like the other, which ranks may mix with it.
+constexpr Call with_small_counts(Call call) {
+#if MPI_VERSION >= 4
   switch (call) {
+    case Call::Bcast_c:
+      return Call::Bcast;
+    case Call::Reduce_c:
+      return Call::Reduce;
+    case Call::Allreduce_c:
+      return Call::Allreduce;
+    case Call::Allgather_c:
+      return Call::Allgather;
+    case Call::Alltoall_c:
+      return Call::Alltoall;
+    case Call::Reduce_scatter_block_c:
+      return Call::Reduce_scatter_block;
+    default:
+      break;
+  }
+#endif
+  return call;
+}
+
+constexpr Sizes served_sizes(Call call) {
+  switch (with_small_counts(call)) {
     case Call::Barrier:
       return {0, 0};
     case Call::Bcast:

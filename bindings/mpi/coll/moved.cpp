@@ -28,7 +28,7 @@ Known look_at(MPI_Datatype type) {
 
 Moved::Moved(const void* buffer, std::int64_t count, MPI_Datatype type)
     : buffer_(static_cast<std::byte*>(const_cast<void*>(buffer))), count_(count), type_(type) {
-  static Known last;
+  thread_local Known last;
   if (type == MPI_DATATYPE_NULL) return;
   Known known = last;
   if (type != last.type) known = look_at(type);

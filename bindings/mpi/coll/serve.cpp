@@ -90,17 +90,10 @@ int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collectiv
   }
 }
 
-}  // namespace
-
-int Served<Call::Barrier>::serve(MPI_Comm comm) {
-  return serve_or_pass<Call::Barrier>(
-      {}, comm, [](Prepared& prepared, const Communicator&) { prepared.run(); },
-      [](const Communicator&) { return Output{}; }, comm);
-}
-
-int Served<Call::Bcast>::serve(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+template <Call call, class Count>
+int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   const Moved moved(buffer, count, type);
-  return serve_or_pass<Call::Bcast>(
+  return serve_or_pass<call>(
       {CollectiveKind::broadcast, root, moved.bytes()}, comm,
       [&](Prepared& prepared, const Communicator& known) {
         if (known.rank() == root) moved.read_into(prepared.from());
@@ -110,10 +103,11 @@ int Served<Call::Bcast>::serve(void* buffer, int count, MPI_Datatype type, int r
       [&](const Communicator&) { return Output{moved}; }, buffer, count, type, root, comm);
 }
 
-int Served<Call::Reduce>::serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
+template <Call call, class Count>
+int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, int root,
                                 MPI_Comm comm) {
   const Shape shape{CollectiveKind::all_reduce, 0, count, type, op};
-  return serve_or_pass<Call::Reduce>(
+  return serve_or_pass<call>(
       shape, comm,
       [&](Prepared& prepared, const Communicator& known) {
         copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape);
@@ -126,10 +120,11 @@ int Served<Call::Reduce>::serve(const void* from, void* to, int count, MPI_Datat
       from, to, count, type, op, root, comm);
 }
 
-int Served<Call::Allreduce>::serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+template <Call call, class Count>
+int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm) {
   const Shape shape{CollectiveKind::all_reduce, 0, count, type, op};
-  return serve_or_pass<Call::Allreduce>(
+  return serve_or_pass<call>(
       shape, comm,
       [&](Prepared& prepared, const Communicator&) {
         copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape);
@@ -142,10 +137,11 @@ int Served<Call::Allreduce>::serve(const void* from, void* to, int count, MPI_Da
       from, to, count, type, op, comm);
 }
 
-int Served<Call::Allgather>::serve(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+template <Call call, class Count>
+int allgather(const void* from, Count count, MPI_Datatype type, void* to, Count to_count,
                                    MPI_Datatype to_type, MPI_Comm comm) {
   const std::int64_t block = Moved(to, to_count, to_type).bytes();
-  return serve_or_pass<Call::Allgather>(
+  return serve_or_pass<call>(
       {CollectiveKind::all_gather, 0, block}, comm,
       [&](Prepared& prepared, const Communicator& known) {
         std::byte* const place = prepared.from() + known.rank() * block;
@@ -160,9 +156,10 @@ int Served<Call::Allgather>::serve(const void* from, int count, MPI_Datatype typ
       from, count, type, to, to_count, to_type, comm);
 }
 
-int Served<Call::Alltoall>::serve(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+template <Call call, class Count>
+int alltoall(const void* from, Count count, MPI_Datatype type, void* to, Count to_count,
                                   MPI_Datatype to_type, MPI_Comm comm) {
-  return serve_or_pass<Call::Alltoall>(
+  return serve_or_pass<call>(
       {CollectiveKind::all_to_all, 0, Moved(to, to_count, to_type).bytes()}, comm,
       [&](Prepared& prepared, const Communicator& known) {
         const Moved received = Moved(to, to_count, to_type).blocks(known.size());
@@ -175,10 +172,11 @@ int Served<Call::Alltoall>::serve(const void* from, int count, MPI_Datatype type
       from, count, type, to, to_count, to_type, comm);
 }
 
-int Served<Call::Reduce_scatter_block>::serve(const void* from, void* to, int count, MPI_Datatype type,
+template <Call call, class Count>
+int reduce_scatter_block(const void* from, void* to, Count count, MPI_Datatype type,
                                               MPI_Op op, MPI_Comm comm) {
   const Shape shape{CollectiveKind::reduce_scatter, 0, count, type, op};
-  return serve_or_pass<Call::Reduce_scatter_block>(
+  return serve_or_pass<call>(
       shape, comm,
       [&](Prepared& prepared, const Communicator& known) {
         copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape, known.size());
@@ -192,5 +190,39 @@ int Served<Call::Reduce_scatter_block>::serve(const void* from, void* to, int co
       },
       from, to, count, type, op, comm);
 }
+
+}  // namespace
+
+int Served<Call::Barrier>::serve(MPI_Comm comm) {
+  return serve_or_pass<Call::Barrier>(
+      {}, comm, [](Prepared& prepared, const Communicator&) { prepared.run(); },
+      [](const Communicator&) { return Output{}; }, comm);
+}
+
+#define TCA_SERVES(Count, c)                                                                                \
+  int Served<Call::Bcast##c>::serve(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) { \
+    return bcast<Call::Bcast##c>(buffer, count, type, root, comm);                                          \
+  }                                                                                                         \
+  int Served<Call::Reduce##c>::serve(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, \
+                                     int root, MPI_Comm comm) {                                             \
+    return reduce<Call::Reduce##c>(from, to, count, type, op, root, comm);                                  \
+  }                                                                                                         \
+  int Served<Call::Allreduce##c>::serve(const void* from, void* to, Count count, MPI_Datatype type,         \
+                                        MPI_Op op, MPI_Comm comm) {                                         \
+    return allreduce<Call::Allreduce##c>(from, to, count, type, op, comm);                                  \
+  }                                                                                                         \
+  int Served<Call::Allgather##c>::serve(const void* from, Count count, MPI_Datatype type, void* to,         \
+                                        Count to_count, MPI_Datatype to_type, MPI_Comm comm) {              \
+    return allgather<Call::Allgather##c>(from, count, type, to, to_count, to_type, comm);                   \
+  }                                                                                                         \
+  int Served<Call::Alltoall##c>::serve(const void* from, Count count, MPI_Datatype type, void* to,          \
+                                       Count to_count, MPI_Datatype to_type, MPI_Comm comm) {               \
+    return alltoall<Call::Alltoall##c>(from, count, type, to, to_count, to_type, comm);                     \
+  }                                                                                                         \
+  int Served<Call::Reduce_scatter_block##c>::serve(const void* from, void* to, Count count,                 \
+                                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {           \
+    return reduce_scatter_block<Call::Reduce_scatter_block##c>(from, to, count, type, op, comm);            \
+  }
+TCA_FOR_COUNTS(TCA_SERVES)
 
 }  // namespace tca::interposer

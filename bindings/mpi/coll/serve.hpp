@@ -2,39 +2,30 @@
 #pragma once
 
 #include "mpi/hook.hpp"
+#include "mpi/macros.hpp"
 
 namespace tca::interposer {
 
-template <>
-struct Served<Call::Barrier> {
-  static int serve(MPI_Comm comm);
-};
-template <>
-struct Served<Call::Bcast> {
-  static int serve(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
-};
-template <>
-struct Served<Call::Reduce> {
-  static int serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
-                   MPI_Comm comm);
-};
-template <>
-struct Served<Call::Allreduce> {
-  static int serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-};
-template <>
-struct Served<Call::Allgather> {
-  static int serve(const void* from, int count, MPI_Datatype type, void* to, int to_count,
-                   MPI_Datatype to_type, MPI_Comm comm);
-};
-template <>
-struct Served<Call::Alltoall> {
-  static int serve(const void* from, int count, MPI_Datatype type, void* to, int to_count,
-                   MPI_Datatype to_type, MPI_Comm comm);
-};
-template <>
-struct Served<Call::Reduce_scatter_block> {
-  static int serve(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-};
+#define TCA_SERVED(call, ...)      \
+  template <>                      \
+  struct Served<Call::call> {      \
+    static int serve(__VA_ARGS__); \
+  };
+#define TCA_COUNTED(Count, c)                                                                               \
+  TCA_SERVED(Bcast##c, void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm)               \
+  TCA_SERVED(Reduce##c, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, int root,    \
+             MPI_Comm comm)                                                                                 \
+  TCA_SERVED(Allreduce##c, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,           \
+             MPI_Comm comm)                                                                                 \
+  TCA_SERVED(Allgather##c, const void* from, Count count, MPI_Datatype type, void* to, Count to_count,      \
+             MPI_Datatype to_type, MPI_Comm comm)                                                           \
+  TCA_SERVED(Alltoall##c, const void* from, Count count, MPI_Datatype type, void* to, Count to_count,       \
+             MPI_Datatype to_type, MPI_Comm comm)                                                           \
+  TCA_SERVED(Reduce_scatter_block##c, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, \
+             MPI_Comm comm)
+TCA_SERVED(Barrier, MPI_Comm comm)
+TCA_FOR_COUNTS(TCA_COUNTED)
+#undef TCA_COUNTED
+#undef TCA_SERVED
 
 }  // namespace tca::interposer

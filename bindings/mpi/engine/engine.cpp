@@ -48,15 +48,18 @@ Context& Engine::context(std::uint32_t number) {
 }
 
 Context& Engine::context_locked(std::uint32_t number) {
-  if (number >= contexts_.size()) contexts_.resize(number + 1);
+  if (last_context_ != nullptr && last_context_->number() == number) return *last_context_;
   std::unique_ptr<Context>& context = contexts_[number];
   if (!context) context = std::make_unique<Context>(number, peers_.size());
+  last_context_ = context.get();
   return *context;
 }
 
 void Engine::close(Context& context) {
   const Inside inside(lock_);
-  if (context.is_empty()) contexts_[context.number()].reset();
+  if (!context.is_empty()) return;
+  last_context_ = nullptr;
+  contexts_.erase(context.number());
 }
 
 void Engine::start_send(Request& request, Context& context, int to, std::int32_t tag, const Source& source,

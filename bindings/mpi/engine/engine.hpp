@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "mpi/engine/context.hpp"
@@ -48,7 +49,7 @@ class Engine {
   ~Engine();
 
   // A communicator, by the number that its ranks call it by. It is there from when anybody names it until all has left it after
-  // `close`; numbers are small, and are not used again.
+  // `close`. Numbers are not used again.
   Context& context(std::uint32_t number);
   void close(Context& context);
 
@@ -147,7 +148,8 @@ class Engine {
   Options options_;
   bool is_crowded_;
   Lock lock_;
-  std::vector<std::unique_ptr<Context>> contexts_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Context>> contexts_;
+  Context* last_context_ = nullptr;  // the one asked for last
   std::vector<RingWriter> writers_;
   std::vector<RingReader> readers_;
   std::vector<Inflow> inflows_;

@@ -1,16 +1,21 @@
 #include "mpi/p2p/channel.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
+#include "mpi/callers.hpp"
 #include "mpi/freed.hpp"
 #include "mpi/p2p/elements.hpp"
+#include "mpi/p2p/names.hpp"
 #include "mpi/session.hpp"
+#include "mpi/threads.hpp"
 
 namespace tca::interposer {
 
@@ -21,7 +26,8 @@ struct State {
   std::unique_ptr<p2p::Engine> engine;
   MPI_Comm host = MPI_COMM_NULL;    // the ranks of the engine
   MPI_Comm silent = MPI_COMM_NULL;  // no message is ever sent on it
-  std::uint32_t next_number = 0;
+  std::atomic<std::uint32_t> made = 0;  // communicators that this rank has numbered
+  p2p::Lock lock;                       // what threads have in common is below
   std::unordered_map<MPI_Comm, std::shared_ptr<Channel>> channels;
   MPI_Comm last_comm = MPI_COMM_NULL;
   const std::shared_ptr<Channel>* last = nullptr;
@@ -31,10 +37,17 @@ State& state() {
   return *all;
 }
 
-// MPI calls it when the communicator is freed, in whatever way. What is under way keeps the channel.
+// MPI calls it when the communicator is freed, in whatever way.
 int forget(MPI_Comm comm, int, void*, void*) {
-  state().last_comm = MPI_COMM_NULL;
-  state().channels.erase(comm);
+  State& all = state();
+  std::shared_ptr<Channel> freed;
+  const Guard guard(all.lock);
+  all.last_comm = MPI_COMM_NULL;
+  const auto found = all.channels.find(comm);
+  if (found == all.channels.end()) return MPI_SUCCESS;
+  freed = std::move(found->second);
+  all.channels.erase(found);
+  freed->leave();
   return MPI_SUCCESS;
 }
 
@@ -46,39 +59,14 @@ void progress_mpi() {
 
 // Why this rank cannot serve messages; empty where it can. Messages are served all or none.
 std::string obstacle_here() {
-  for (const char* const call : {"Send",
-                                 "Bsend",
-                                 "Ssend",
-                                 "Rsend",
-                                 "Isend",
-                                 "Ibsend",
-                                 "Issend",
-                                 "Irsend",
-                                 "Send_init",
-                                 "Bsend_init",
-                                 "Ssend_init",
-                                 "Rsend_init",
-                                 "Recv",
-                                 "Irecv",
-                                 "Recv_init",
-                                 "Sendrecv",
-                                 "Sendrecv_replace",
-                                 "Probe",
-                                 "Iprobe",
-                                 "Mprobe",
-                                 "Improbe",
-                                 "Mrecv",
-                                 "Imrecv"})
+  for (const std::string_view call : message_calls)
     if (!Settings::get().allows(call))
       return fmt::format("OPENTCA_MPI_DENY has {}, and one such call cannot go another way than the others",
                          call);
-  // Buffers may be memory of a GPU, which the engine does not reach.
-  for (const char* const library :
-       {"libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"})
-    if (dlopen(library, RTLD_NOW | RTLD_NOLOAD) != nullptr) return "the program uses CUDA";
-  // Its mpi_f08 calls MPI's profiling names to wait and to probe, past every hook.
-  if (dlopen("libmpichfort.so.12", RTLD_NOW | RTLD_NOLOAD) != nullptr)
-    return "the program is in Fortran, with MPICH";
+  if (const std::string caller = message_call_past_hooks(); !caller.empty())
+    return caller + ", past the library";
+  // Buffers may be memory of a GPU, which the engine does not reach. Whether a program uses one is not known before it does.
+  if (access("/dev/nvidiactl", F_OK) == 0) return "this host has GPUs, whose memory messages may be in";
   if (!packs_plainly()) return "this MPI packs datatypes in a form of its own";
   return {};
 }
@@ -99,17 +87,26 @@ std::vector<int> processes_of(MPI_Comm comm) {
   return processes;
 }
 
-// Numbers grow along every chain of communicators that have a rank in common, so no rank is in two of one number.
+// The first rank gives the number: one of its own, since ranks make communicators in an order of their own.
 void serve(MPI_Comm comm) {
+  State& all = state();
   std::vector<int> processes = processes_of(comm);
   if (processes.empty()) return;
-  std::uint32_t number = state().next_number;
-  PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_UINT32_T, MPI_MAX, comm);
-  state().next_number = number + 1;
-  auto channel = std::make_shared<Channel>(comm, state().engine->context(number), std::move(processes));
-  state().last_comm = MPI_COMM_NULL;
+  int ranks = 1;
+  PMPI_Comm_size(all.host, &ranks);
+  std::uint32_t number = 0;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  if (rank == 0)
+    number = all.made++ * static_cast<std::uint32_t>(ranks) + static_cast<std::uint32_t>(processes[0]);
+  PMPI_Bcast(&number, 1, MPI_UINT32_T, 0, comm);
+  auto channel = std::make_shared<Channel>(comm, all.engine->context(number), std::move(processes));
+  {
+    const Guard guard(all.lock);
+    all.last_comm = MPI_COMM_NULL;
+    all.channels[comm] = std::move(channel);
+  }
   call_when_freed<forget>(comm);
-  state().channels[comm] = std::move(channel);
 }
 
 void make_engine() {
@@ -182,6 +179,7 @@ void Channel::adopt(MPI_Comm parent, MPI_Comm comm) {
 const std::shared_ptr<Channel>& Channel::find(MPI_Comm comm) {
   static const std::shared_ptr<Channel> none;
   State& all = state();
+  const Guard guard(all.lock);
   if (comm == all.last_comm && comm != MPI_COMM_NULL) return *all.last;
   const auto found = all.channels.find(comm);
   if (found == all.channels.end()) return none;

@@ -32,6 +32,8 @@ class Channel {
   ~Channel();
 
   MPI_Comm comm() const { return comm_; }
+  // MPI has freed the communicator. What is under way keeps the channel.
+  void leave() { comm_ = MPI_COMM_WORLD; }
   p2p::Context& context() const { return context_; }
   bool has(int rank) const { return rank >= 0 && static_cast<std::size_t>(rank) < processes_.size(); }
   // A rank as the engine numbers it, and back.

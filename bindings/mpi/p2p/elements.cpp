@@ -1,39 +1,23 @@
 #include "mpi/p2p/elements.hpp"
 
+#include <algorithm>
 #include <array>
-#include <climits>
 #include <cstring>
+#include <stdexcept>
 
 namespace tca::interposer {
 
 namespace {
 
-bool lies_in_a_row(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) {
-    int size = 0;
-    MPI_Aint begin = 0, extent = 0;
-    PMPI_Type_size(type, &size);
-    PMPI_Type_get_extent(type, &begin, &extent);
-    return begin == 0 && extent == size;
-  }
-  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
-  std::array<int, 1> count{};
-  std::array<MPI_Datatype, 1> inner{};
-  PMPI_Type_get_contents(type, integers, addresses, types, count.data(), nullptr, inner.data());
-  const bool lies = lies_in_a_row(inner[0]);
-  PMPI_Type_get_envelope(inner[0], &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(inner.data());
-  return lies;
-}
+// MPI counts packed bytes by an int.
+constexpr std::size_t most_packed = std::size_t{1} << 30;
 
 // Calls `pack` with a buffer, a number of elements and their datatype. MPICH packs nothing from MPI_BOTTOM, which is null there: the
 // elements are then described as seen from another place.
 template <class Pack>
-void at_an_address(void* buffer, int count, MPI_Datatype type, const Pack& pack) {
+void at_an_address(std::byte* buffer, int count, MPI_Datatype type, const Pack& pack) {
   if (buffer != nullptr || count == 0) {
-    pack(buffer, count, type);
+    pack(static_cast<void*>(buffer), count, type);
     return;
   }
   MPI_Aint back = 0;
@@ -46,26 +30,45 @@ void at_an_address(void* buffer, int count, MPI_Datatype type, const Pack& pack)
   PMPI_Type_free(&seen_from_there);
 }
 
-int as_int(std::size_t bytes) { return static_cast<int>(bytes); }
+int as_int(std::size_t number) { return static_cast<int>(number); }
+
+// The last of MPI's own datatypes that lay in a row: what most messages have.
+struct InARow {
+  MPI_Datatype type = MPI_BYTE;
+  std::size_t size = 1;
+};
+thread_local InARow last;
+
+// Absolute addresses begin at null.
+std::byte* further(std::byte* buffer, MPI_Aint bytes) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(buffer) + bytes);
+}
 
 }  // namespace
 
-Elements::Elements(const void* buffer, int count, MPI_Datatype type)
-    : buffer_(const_cast<void*>(buffer)), count_(count), type_(type) {
+Elements::Elements(const void* buffer, MPI_Count count, MPI_Datatype type)
+    : buffer_(static_cast<std::byte*>(const_cast<void*>(buffer))), count_(count), type_(type) {
   is_valid_ = count >= 0 && type != MPI_DATATYPE_NULL;
-  if (!is_valid_ || type == MPI_BYTE) {
-    bytes_ = static_cast<std::size_t>(count);
-    return;
+  if (!is_valid_) return;
+  if (type != last.type) {
+    MPI_Count size = 0;
+    PMPI_Type_size_x(type, &size);
+    size_ = static_cast<std::size_t>(size);
+    map_ = TypeMap::of(type);
+    is_in_a_row_ = map_ != nullptr && map_->is_in_a_row(count);
+    if (is_in_a_row_) {
+      buffer_ = further(buffer_, map_->offset());
+      if (map_->is_in_a_row(2) && combiner_of(type) == MPI_COMBINER_NAMED) last = {type, size_};
+      map_.reset();
+    }
+  } else {
+    size_ = last.size;
   }
-  PMPI_Type_size(type, &size_);
-  bytes_ = static_cast<std::size_t>(count) * static_cast<std::size_t>(size_);
-  are_in_a_row_ = bytes_ == 0 || lies_in_a_row(type);
-  // MPI counts packed bytes by an int.
-  is_valid_ = are_in_a_row_ || bytes_ < INT_MAX;
+  bytes_ = static_cast<std::size_t>(count) * size_;
 }
 
 void Elements::keep() {
-  if (are_in_a_row_) return;
+  if (!is_packed_by_mpi()) return;
   PMPI_Type_dup(type_, &type_);
   is_kept_ = true;
 }
@@ -73,39 +76,81 @@ void Elements::keep() {
 void Elements::let_go() {
   if (is_kept_) PMPI_Type_free(&type_);
   is_kept_ = false;
+  map_.reset();
 }
 
-std::unique_ptr<std::byte[]> Elements::packed() const {
-  auto bytes = std::make_unique_for_overwrite<std::byte[]>(bytes_);
-  at_an_address(buffer_, count_, type_, [&](const void* buffer, int count, MPI_Datatype type) {
-    int at = 0;
-    PMPI_Pack(buffer, count, type, bytes.get(), as_int(bytes_), &at, MPI_COMM_SELF);
+p2p::Source Elements::source(Packed& packed) const {
+  if (!is_packed_by_mpi()) return {buffer_, bytes_, bytes_ > 0 ? map_.get() : nullptr};
+  packed = copied();
+  return {packed.get(), bytes_};
+}
+
+p2p::Target Elements::target(Packed& packed) const {
+  if (!is_packed_by_mpi()) return {buffer_, bytes_, bytes_ > 0 ? map_.get() : nullptr};
+  packed = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+  return {packed.get(), bytes_};
+}
+
+void Elements::take_in(const Packed& packed, std::size_t bytes) const {
+  if (packed) unpack(packed.get(), bytes);
+}
+
+Elements::Packed Elements::copied() const {
+  auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+  if (is_packed_by_mpi())
+    pack(copy.get());
+  else if (map_)
+    map_->gather(buffer_, 0, bytes_, copy.get());
+  else if (bytes_ > 0)
+    std::memcpy(copy.get(), buffer_, bytes_);
+  return copy;
+}
+
+// Calls `work(buffer, elements, position in the packed bytes)` for as many elements at a time as MPI can count the bytes of.
+template <class Work>
+void Elements::for_pieces(std::size_t elements, const Work& work) const {
+  if (size_ > most_packed) throw std::length_error("an element that MPI cannot pack");
+  MPI_Aint begin = 0, extent = 0;
+  PMPI_Type_get_extent(type_, &begin, &extent);
+  const std::size_t at_once = most_packed / size_;
+  for (std::size_t done = 0; done < elements; done += at_once) {
+    work(further(buffer_, static_cast<MPI_Aint>(done) * extent), as_int(std::min(at_once, elements - done)), done * size_);
+  }
+}
+
+void Elements::pack(std::byte* into) const {
+  for_pieces(static_cast<std::size_t>(count_), [&](std::byte* from, int elements, std::size_t position) {
+    at_an_address(from, elements, type_, [&](const void* buffer, int count, MPI_Datatype type) {
+      int at = 0;
+      PMPI_Pack(buffer, count, type, into + position, elements * as_int(size_), &at, MPI_COMM_SELF);
+    });
   });
-  return bytes;
 }
 
 void Elements::unpack(std::byte* message, std::size_t bytes) const {
-  const auto size = static_cast<std::size_t>(size_);
   const auto unpack_from = [&](const std::byte* from, std::size_t there) {
     return [=](void* buffer, int count, MPI_Datatype type) {
       int at = 0;
       PMPI_Unpack(from, as_int(there), &at, buffer, count, type, MPI_COMM_SELF);
     };
   };
-  at_an_address(buffer_, as_int(bytes / size), type_, unpack_from(message, bytes));
-  const std::size_t rest = bytes % size;
+  const std::size_t whole = bytes / size_, rest = bytes % size_;
+  for_pieces(whole, [&](std::byte* into, int elements, std::size_t position) {
+    at_an_address(into, elements, type_,
+                  unpack_from(message + position, static_cast<std::size_t>(elements) * size_));
+  });
   if (rest == 0) return;
   // A part of an element: the rest of it stays as it was.
+  Elements last_one = *this;
+  last_one.is_kept_ = false;
   MPI_Aint begin = 0, extent = 0;
   PMPI_Type_get_extent(type_, &begin, &extent);
-  void* const last = static_cast<std::byte*>(buffer_) + static_cast<MPI_Aint>(bytes / size) * extent;
-  const auto element = std::make_unique<std::byte[]>(size);
-  at_an_address(last, 1, type_, [&](const void* buffer, int count, MPI_Datatype type) {
-    int at = 0;
-    PMPI_Pack(buffer, count, type, element.get(), size_, &at, MPI_COMM_SELF);
-  });
+  last_one.buffer_ = further(buffer_, static_cast<MPI_Aint>(whole) * extent);
+  last_one.count_ = 1;
+  last_one.bytes_ = size_;
+  const Packed element = last_one.copied();
   std::memcpy(element.get(), message + bytes - rest, rest);
-  at_an_address(last, 1, type_, unpack_from(element.get(), size));
+  last_one.unpack(element.get(), size_);
 }
 
 bool packs_plainly() {

@@ -1,4 +1,5 @@
-// A program's buffer by its datatype, as the bytes in a row that travel. What does not lie in a row is packed by MPI.
+// A program's buffer by its datatype, as the bytes that travel: they lie in a row, or where the datatype's map says, or are packed by
+// MPI where it has none.
 #pragma once
 
 #include <mpi.h>
@@ -6,34 +7,48 @@
 #include <cstddef>
 #include <memory>
 
+#include "mpi/engine/request.hpp"
+#include "mpi/p2p/type_map.hpp"
+
 namespace tca::interposer {
 
 class Elements {
  public:
-  Elements() = default;
-  Elements(const void* buffer, int count, MPI_Datatype type);
+  using Packed = std::unique_ptr<std::byte[]>;
 
-  // A number of elements or a datatype that MPI refuses.
+  Elements() = default;
+  Elements(const void* buffer, MPI_Count count, MPI_Datatype type);
+
+  // Not a number of elements or a datatype that MPI refuses.
   bool is_valid() const { return is_valid_; }
-  bool are_in_a_row() const { return are_in_a_row_; }
   std::size_t bytes() const { return bytes_; }
-  void* data() const { return buffer_; }
 
   // Keeps the datatype though the program may free it.
   void keep();
   void let_go();
 
-  std::unique_ptr<std::byte[]> packed() const;
-  // Stores the first `bytes` bytes of a message.
-  void unpack(std::byte* message, std::size_t bytes) const;
+  // What the engine reads or stores, in `packed` where MPI has to pack. Throw std::length_error where it cannot.
+  p2p::Source source(Packed& packed) const;
+  p2p::Target target(Packed& packed) const;
+  // Once the first `bytes` bytes of a message have come into the target.
+  void take_in(const Packed& packed, std::size_t bytes) const;
+
+  // A copy of the bytes in a row.
+  Packed copied() const;
 
  private:
-  void* buffer_ = nullptr;
-  int count_ = 0;
+  bool is_packed_by_mpi() const { return bytes_ > 0 && !map_ && !is_in_a_row_; }
+  template <class Work>
+  void for_pieces(std::size_t elements, const Work& work) const;
+  void pack(std::byte* into) const;
+  void unpack(std::byte* message, std::size_t bytes) const;
+
+  std::byte* buffer_ = nullptr;
+  MPI_Count count_ = 0;
   MPI_Datatype type_ = MPI_BYTE;
-  int size_ = 1;
-  std::size_t bytes_ = 0;
-  bool is_valid_ = false, are_in_a_row_ = true, is_kept_ = false;
+  std::size_t size_ = 1, bytes_ = 0;  // of an element, and of all
+  bool is_valid_ = false, is_in_a_row_ = true, is_kept_ = false;
+  std::shared_ptr<const TypeMap> map_;  // null for bytes in a row
 };
 
 // Whether this MPI packs elements as the bytes that they are, without anything before or between them.

@@ -1,4 +1,4 @@
-// What Open MPI passes from Fortran to calls of requests, messages and flags, turned into what C takes.
+// What MPI's Fortran passes to calls of requests, messages and flags, turned into what C takes.
 #pragma once
 
 #include <mpi.h>
@@ -8,8 +8,6 @@
 
 #include "mpi/fortran_arguments.hpp"
 #include "mpi/p2p/channel.hpp"
-
-extern "C" MPI_Fint mpi_fortran_statuses_ignore_;
 
 namespace tca::interposer::fortran {
 
@@ -39,7 +37,7 @@ class Argument<Kind::M> {
   MPI_Message value_;
 };
 
-// A LOGICAL: Open MPI is built for compilers whose .true. is 1.
+// A LOGICAL: both MPIs are built for compilers whose .true. is 1.
 template <>
 class Argument<Kind::F> {
  public:
@@ -107,7 +105,7 @@ template <>
 class Argument<Kind::Z> {
  public:
   Argument(void* pointer, int count) : there_(static_cast<MPI_Fint*>(pointer)) {
-    if (there_ != &mpi_fortran_statuses_ignore_) values_.resize(static_cast<std::size_t>(count));
+    if (there_ != statuses_ignore()) values_.resize(static_cast<std::size_t>(count));
   }
   Argument(const Argument&) = delete;
   ~Argument() {
@@ -125,8 +123,10 @@ class Argument<Kind::Z> {
 // Calls that make a communicator of their first argument, as their last: MPI's own function for Fortran makes it.
 template <Call call>
 inline constexpr bool makes_communicator =
-    call == Call::Comm_dup || call == Call::Comm_split || call == Call::Comm_create ||
-    call == Call::Cart_create || call == Call::Cart_sub;
+    call == Call::Comm_dup || call == Call::Comm_dup_with_info || call == Call::Comm_split ||
+    call == Call::Comm_split_type || call == Call::Comm_create || call == Call::Comm_create_group ||
+    call == Call::Cart_create || call == Call::Cart_sub || call == Call::Graph_create ||
+    call == Call::Dist_graph_create || call == Call::Dist_graph_create_adjacent;
 
 template <class... Pointers>
 void adopt(Pointers... pointers) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <new>
+#include <stdexcept>
 
 #include "mpi/hook.hpp"
 #include "mpi/p2p/channel.hpp"
@@ -10,13 +11,15 @@
 
 namespace tca::interposer {
 
-// `work` may find no memory.
+// `work` may find no memory, and elements that no MPI packs.
 template <class Work>
 int guarded(const Channel& channel, const Work& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
     return channel.fail(MPI_ERR_NO_MEM);
+  } catch (const std::length_error&) {
+    return channel.fail(MPI_ERR_COUNT);
   }
 }
 

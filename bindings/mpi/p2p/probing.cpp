@@ -5,6 +5,7 @@
 #include "mpi/p2p/pass.hpp"
 #include "mpi/p2p/serve.hpp"
 #include "mpi/p2p/slot.hpp"
+#include "mpi/threads.hpp"
 
 namespace tca::interposer {
 
@@ -15,9 +16,18 @@ struct Matched {
   p2p::Arrival* message = nullptr;
 };
 // By the handles that the program has.
-std::unordered_map<MPI_Message, Matched>& matched() {
-  static auto* const all = new std::unordered_map<MPI_Message, Matched>;
+struct Messages {
+  p2p::Lock lock;
+  std::unordered_map<MPI_Message, Matched> by_handle;
+};
+Messages& matched() {
+  static auto* const all = new Messages;
   return *all;
+}
+
+bool is_matched(MPI_Message handle) {
+  const Guard guard(matched().lock);
+  return matched().by_handle.contains(handle);
 }
 
 // A communicator of this rank alone, for messages that nobody but `message_handle` sends.
@@ -42,10 +52,14 @@ MPI_Message message_handle() {
 
 // Takes the message of a handle out of the books, or returns none for one of MPI's.
 Matched take(MPI_Message* handle) {
-  const auto found = matched().find(*handle);
-  if (found == matched().end()) return {};
-  Matched taken = std::move(found->second);
-  matched().erase(found);
+  Matched taken;
+  {
+    const Guard guard(matched().lock);
+    const auto found = matched().by_handle.find(*handle);
+    if (found == matched().by_handle.end()) return {};
+    taken = std::move(found->second);
+    matched().by_handle.erase(found);
+  }
   PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
   return taken;
 }
@@ -67,7 +81,8 @@ bool match(const std::shared_ptr<Channel>& channel, int from, int tag, MPI_Messa
   if (found == nullptr) return false;
   channel->write_status(status, found->envelope);
   *message = message_handle();
-  matched()[*message] = {channel, found};
+  const Guard guard(matched().lock);
+  matched().by_handle[*message] = {channel, found};
   return true;
 }
 
@@ -117,20 +132,13 @@ int Served<Call::Improbe>::serve(int from, int tag, MPI_Comm comm, int* found, M
       });
 }
 
-int Served<Call::Mrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                               MPI_Status* status) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (!matched().contains(*message)) return next<Call::Mrecv>()(buffer, count, type, message, status);
-  const int code = Served<Call::Imrecv>::serve(buffer, count, type, message, &request);
-  return code != MPI_SUCCESS ? code : Served<Call::Wait>::serve(&request, status);
-}
+namespace {
 
-int Served<Call::Imrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                                MPI_Request* request) {
+template <Call call, class Count>
+int start_receive(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   const Elements elements(buffer, count, type);
-  if (!elements.is_valid() || !matched().contains(*message))
-    return next<Call::Imrecv>()(buffer, count, type, message, request);
-  const Matched taken = take(message);
+  const Matched taken = elements.is_valid() ? take(message) : Matched();
+  if (taken.channel == nullptr) return next<call>()(buffer, count, type, message, request);
   return guarded(*taken.channel, [&] {
     Slot& slot = Slot::make(taken.channel, {}, elements);
     slot.start(*taken.message);
@@ -138,5 +146,26 @@ int Served<Call::Imrecv>::serve(void* buffer, int count, MPI_Datatype type, MPI_
     return MPI_SUCCESS;
   });
 }
+
+template <Call call, Call starting, class Count>
+int receive(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (!is_matched(*message)) return next<call>()(buffer, count, type, message, status);
+  const int code = start_receive<starting>(buffer, count, type, message, &request);
+  return code != MPI_SUCCESS ? code : Served<Call::Wait>::serve(&request, status);
+}
+
+}  // namespace
+
+#define TCA_RECEIVES(Count, c)                                                                               \
+  int Served<Call::Imrecv##c>::serve(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,     \
+                                     MPI_Request* request) {                                                 \
+    return start_receive<Call::Imrecv##c>(buffer, count, type, message, request);                            \
+  }                                                                                                          \
+  int Served<Call::Mrecv##c>::serve(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,      \
+                                    MPI_Status* status) {                                                    \
+    return receive<Call::Mrecv##c, Call::Imrecv##c>(buffer, count, type, message, status);                   \
+  }
+TCA_FOR_COUNTS(TCA_RECEIVES)
 
 }  // namespace tca::interposer

@@ -6,11 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/threads.hpp"
+
 namespace tca::interposer {
 
 namespace {
 
+// What threads have in common: a request itself is one thread's at a time.
 struct Slots {
+  p2p::Lock lock;
   std::deque<Slot> all;
   std::vector<Slot*> free;
   std::vector<Slot*> left;  // the program has freed them, and they are under way
@@ -31,37 +35,70 @@ int nothing_to_cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 Slot* Slot::find(MPI_Request handle) {
-  const auto found = slots().by_handle.find(handle);
-  return found == slots().by_handle.end() ? nullptr : found->second;
+  Slots& all = slots();
+  const Guard guard(all.lock);
+  const auto found = all.by_handle.find(handle);
+  return found == all.by_handle.end() ? nullptr : found->second;
 }
 
-bool Slot::are_there() { return slots().free.size() < slots().all.size(); }
+bool Slot::are_there() {
+  Slots& all = slots();
+  const Guard guard(all.lock);
+  return all.free.size() < all.all.size();
+}
 
 void Slot::drop_all() {
-  for (Slot& slot : slots().all) {
+  Slots& all = slots();
+  for (Slot& slot : all.all) {
     PMPI_Grequest_complete(slot.handle_);
     PMPI_Wait(&slot.handle_, MPI_STATUS_IGNORE);
   }
-  slots() = {};
+  all.free.clear();
+  all.left.clear();
+  all.by_handle.clear();
+  all.all.clear();
 }
 
-Slot& Slot::make(std::shared_ptr<Channel> channel, const Transfer& transfer, const Elements& elements,
-                 bool is_persistent) {
-  Slots& all = slots();
-  // Rarely many.
-  std::erase_if(all.left, [](Slot* slot) {
+// Rarely many.
+void Slot::give_back_those_left() {
+  std::vector<Slot*> left;
+  {
+    const Guard guard(slots().lock);
+    if (slots().left.empty()) return;
+    left.swap(slots().left);
+  }
+  std::erase_if(left, [](Slot* slot) {
     const bool is_done = slot->test();
     if (is_done) slot->give_back();
     return is_done;
   });
-  if (all.free.empty()) {
-    Slot& fresh = all.all.emplace_back();
-    PMPI_Grequest_start(no_status, nothing, nothing_to_cancel, nullptr, &fresh.handle_);
-    all.by_handle[fresh.handle_] = &fresh;
-    all.free.push_back(&fresh);
+  const Guard guard(slots().lock);
+  slots().left.insert(slots().left.end(), left.begin(), left.end());
+}
+
+Slot& Slot::take_free() {
+  Slots& all = slots();
+  {
+    const Guard guard(all.lock);
+    if (!all.free.empty()) {
+      Slot& slot = *all.free.back();
+      all.free.pop_back();
+      return slot;
+    }
   }
-  Slot& slot = *all.free.back();
-  all.free.pop_back();
+  MPI_Request handle = MPI_REQUEST_NULL;
+  PMPI_Grequest_start(no_status, nothing, nothing_to_cancel, nullptr, &handle);
+  const Guard guard(all.lock);
+  Slot& slot = all.all.emplace_back();
+  slot.handle_ = handle;
+  all.by_handle[handle] = &slot;
+  return slot;
+}
+
+Slot& Slot::make(std::shared_ptr<Channel> channel, const Transfer& transfer, const Elements& elements,
+                 bool is_persistent) {
+  give_back_those_left();
+  Slot& slot = take_free();
   slot.channel_ = std::move(channel);
   slot.transfer_ = transfer;
   slot.elements_ = elements;
@@ -75,32 +112,25 @@ void Slot::start() {
   p2p::Engine& engine = *Channel::engine();
   is_active_ = true;
   is_taken_in_ = false;
-  if (transfer_.is_send) {
-    if (!elements_.are_in_a_row()) packed_ = elements_.packed();
-    const void* const data = packed_ ? packed_.get() : elements_.data();
-    engine.start_send(request_, channel_->context(), transfer_.peer, transfer_.tag, {data, elements_.bytes()},
+  if (transfer_.is_send)
+    engine.start_send(request_, channel_->context(), transfer_.peer, transfer_.tag, elements_.source(packed_),
                       transfer_.mode);
-    return;
-  }
-  if (!elements_.are_in_a_row()) packed_ = std::make_unique_for_overwrite<std::byte[]>(elements_.bytes());
-  void* const data = packed_ ? packed_.get() : elements_.data();
-  engine.start_receive(request_, channel_->context(), transfer_.peer, transfer_.tag,
-                       {data, elements_.bytes()});
+  else
+    engine.start_receive(request_, channel_->context(), transfer_.peer, transfer_.tag,
+                         elements_.target(packed_));
+  if (sends_ != nullptr) sends_->start();
 }
 
 void Slot::start(p2p::Arrival& message) {
   is_active_ = true;
   is_taken_in_ = false;
-  if (!elements_.are_in_a_row()) packed_ = std::make_unique_for_overwrite<std::byte[]>(elements_.bytes());
-  void* const data = packed_ ? packed_.get() : elements_.data();
-  Channel::engine()->start_receive(request_, message, {data, elements_.bytes()});
+  Channel::engine()->start_receive(request_, message, elements_.target(packed_));
 }
 
 void Slot::take_in() {
   if (is_taken_in_) return;
   is_taken_in_ = true;
-  if (packed_ && !transfer_.is_send && !request_.is_cancelled)
-    elements_.unpack(packed_.get(), request_.envelope.bytes);
+  if (!transfer_.is_send && !request_.is_cancelled) elements_.take_in(packed_, request_.envelope.bytes);
   packed_.reset();
 }
 
@@ -143,10 +173,12 @@ int Slot::complete_or_fail(MPI_Request* handle, MPI_Status* status) {
 void Slot::free(MPI_Request* handle) {
   *handle = MPI_REQUEST_NULL;
   is_persistent_ = false;
-  if (test())
+  if (test()) {
     give_back();
-  else
-    slots().left.push_back(this);
+    return;
+  }
+  const Guard guard(slots().lock);
+  slots().left.push_back(this);
 }
 
 void Slot::give_back() {
@@ -154,6 +186,9 @@ void Slot::give_back() {
   is_active_ = false;
   elements_.let_go();
   channel_.reset();
+  owned_.reset();
+  if (Slot* const sends = std::exchange(sends_, nullptr)) sends->give_back();
+  const Guard guard(slots().lock);
   slots().free.push_back(this);
 }
 

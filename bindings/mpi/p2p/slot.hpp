@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/elements.hpp"
@@ -33,6 +34,10 @@ class Slot {
 
   static Slot& make(std::shared_ptr<Channel> channel, const Transfer& transfer, const Elements& elements,
                     bool is_persistent = false);
+  // The request is complete with `sends` also, which nobody else knows. Both are started by `start`.
+  void go_with(Slot& sends) { sends_ = &sends; }
+  // Has the slot keep a buffer for as long as the request takes.
+  void own(Elements::Packed buffer) { owned_ = std::move(buffer); }
   void start();
   // Receives a message that `match` has returned.
   void start(p2p::Arrival& message);
@@ -40,12 +45,15 @@ class Slot {
   MPI_Request handle() const { return handle_; }
   // A persistent request that is not started is complete, and has no message.
   bool is_active() const { return is_active_; }
-  bool test() { return !is_active_ || Channel::engine()->test(request_); }
+  bool test() {
+    return !is_active_ || (Channel::engine()->test(request_) && (sends_ == nullptr || sends_->test()));
+  }
   void wait() {
     if (is_active_) Channel::engine()->wait(request_);
+    if (sends_ != nullptr) sends_->wait();
   }
   void cancel() {
-    if (is_active_) Channel::engine()->cancel(request_);
+    if (is_active_ && sends_ == nullptr) Channel::engine()->cancel(request_);
   }
   // Once it is done: what MPI_Request_get_status says of it. Returns the code of the message.
   int read_status(MPI_Status* status);
@@ -58,6 +66,8 @@ class Slot {
   const std::shared_ptr<Channel>& channel() const { return channel_; }
 
  private:
+  static Slot& take_free();
+  static void give_back_those_left();
   void take_in();
   void give_back();
 
@@ -66,7 +76,8 @@ class Slot {
   std::shared_ptr<Channel> channel_;
   Transfer transfer_;
   Elements elements_;
-  std::unique_ptr<std::byte[]> packed_;
+  Elements::Packed packed_, owned_;
+  Slot* sends_ = nullptr;
   bool is_persistent_ = false, is_active_ = false, is_taken_in_ = false;
 };
 

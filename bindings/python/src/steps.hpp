@@ -27,6 +27,18 @@ void wait(Object& self, nb::handle stream) {
   }
 }
 
+// One kernel on a stream, where a start and a wait of their own are two.
+template <class Object>
+void run(Object& self, nb::handle stream) {
+  auto& step = self.step();
+  if (const auto on = stream_of(*self.place(), stream)) {
+    at_once(*self.place(), [&] { step.run(*on); });
+  } else {
+    at_once(*self.place(), [&] { step.start(); });
+    wait(*self.place(), step);
+  }
+}
+
 /// Adds the methods of a step to a class whose `step()` is the chain, halo or collective of C++.
 template <class Object, class Class>
 void bind_steps(Class& type) {
@@ -54,12 +66,8 @@ void bind_steps(Class& type) {
           },
           "seconds"_a, "Waits for at most so many seconds, and returns whether the step has finished.")
       .def(
-          "run",
-          [](Object& self, nb::handle stream) {
-            start(self, stream);
-            wait(self, stream);
-          },
-          "stream"_a = nb::none(), "A start and a wait.",
+          "run", [](Object& self, nb::handle stream) { run(self, stream); }, "stream"_a = nb::none(),
+          "A start and a wait, which are one kernel on a stream.",
           nb::sig("def run(self, stream: typing.Any = None) -> None"))
       .def(
           "explain", [](Object& self) { return self.step().explain(); },

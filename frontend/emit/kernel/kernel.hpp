@@ -37,6 +37,8 @@ struct Kernel {
 const AccDirective* acc_of(const std::optional<Directive>& directive);
 // The operation of a reduction clause that names a variable; empty where there is none.
 std::string reduction_of(const std::vector<const AccDirective*>& loops, std::string_view name);
+// Whether a text has numbers alone.
+bool is_constant(std::string_view text);
 bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view clause, std::string_view name);
 
 // The functions, types and constants of a file that its kernels need, in the order of the file.

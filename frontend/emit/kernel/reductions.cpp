@@ -35,8 +35,9 @@ bool in_clause(const std::vector<const AccDirective*>& loops, std::string_view c
   return false;
 }
 
-// What the region reduces itself is reduced among ranks by the same kernel, if it is one. Returns whether it is.
-bool Emitter::reduce_in_region(Region& r, const ReductionClause& clause, const std::string& on,
+// What the region reduces itself is reduced among ranks by the same kernel, if it is one, and if both mean the same
+// memory: that of the device with `acc`, and else the host's. Returns whether it is.
+bool Emitter::reduce_in_region(Region& r, const ReductionClause& clause, const std::string& on, bool acc,
                                const Directive& directive, const Scope& scope) {
   if (r.acc->name.find("loop") == r.acc->name.npos || r.acc->find("if")) return false;
   for (std::size_t v = 0; v < clause.variables.size(); ++v) {
@@ -44,7 +45,7 @@ bool Emitter::reduce_in_region(Region& r, const ReductionClause& clause, const s
     const Symbol* symbol = scope.find(name);
     const bool scalar =
         symbol && !symbol->array && !symbol->coarray && symbol->dims.empty() && symbol->pointers == 0;
-    if (!scalar || !clause.locations[v].empty() || resident_.contains(name) || r.over.contains(name) ||
+    if (!scalar || !clause.locations[v].empty() || resident_.contains(name) != acc || r.over.contains(name) ||
         reduction_of(r.loops, name).empty())
       return false;
   }
@@ -63,8 +64,8 @@ void Emitter::reduce_behind(Region& r, const Statement* behind) {
   if (!behind || behind->kind != Statement::Kind::directive) return;
   const Directive& directive = *program_.directives[static_cast<std::size_t>(behind->directive)];
   const auto* d = std::get_if<ReductionDirective>(&directive.body);
-  if (!d || d->acc || d->async) return;
-  if (reduce_in_region(r, d->what, on(d->on, *behind->scope, directive), directive, *behind->scope))
+  if (!d || d->async) return;
+  if (reduce_in_region(r, d->what, on(d->on, *behind->scope, directive), d->acc, directive, *behind->scope))
     done_.insert(behind->directive);
 }
 
@@ -72,25 +73,26 @@ void Emitter::reduce_behind(Region& r, const Statement* behind) {
 // if it is.
 void Emitter::capture_reduction(Kernel& k, const Symbol& symbol, const std::string& plain,
                                 const std::string& operation, const std::string& rows, const Region& r) {
-  const std::string name(symbol.name);
+  const std::string name(symbol.name), there = name_of(symbol);
   const bool resident = !rows.empty();
   const std::string which = plain + ", " + operation, number = std::to_string(k.reductions++);
   k.before += " " + plain + " " + name + " = xacc_identity<" + which + ">();";
   const auto over = r.over.find(name);
-  k.results += std::string(k.results.empty() ? "" : ", ") + "{" + (resident ? "0" : "&" + name) +
-               ", sizeof(" + name + "), " + (over == r.over.end() ? "0, 0, 0, 0" : over->second.result) + "}";
-  std::string into = rows + ", *" + rows;
-  if (!resident) {
-    const std::string from = unique("from");
-    add_value(k, plain + " " + from, "(void*)&" + name);
-    into = "xacc_total<" + plain + ">(xacc_scratch, " + number + "), " + from;
+  k.results += std::string(k.results.empty() ? "" : ", ") + "{&" + there + ", sizeof(" + there + "), " +
+               (resident ? "1, " : "0, ") + (over == r.over.end() ? "0, 0, 0, 0" : over->second.result) + "}";
+  std::string from = "*" + rows;
+  if (resident) {
+    k.tell += " xacc_keep<" + plain + ">(xacc_scratch, " + number + ", " + rows + ");";
+  } else {
+    from = unique("from");
+    add_value(k, plain + " " + from, "(void*)&" + there);
     k.tell += " xacc_tell<" + plain + ">(xacc_meet, " + number + ");";
   }
   if (over != r.over.end())
     k.over += " xacc_over_ranks<" + plain + ", " + over->second.operation + ">(xacc_team, xacc_scratch, " +
               number + ");";
   k.leave += " xacc_leave_value<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + name + ");";
-  k.finish += " xacc_finish<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + into + ");";
+  k.finish += " xacc_finish<" + which + ">(xacc_scratch, xacc_reductions, " + number + ", " + from + ");";
 }
 
 }  // namespace tca::xacc

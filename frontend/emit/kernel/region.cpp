@@ -62,8 +62,8 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const 
   const bool serial = has_word(r.acc->name, "serial");
   for (const auto& [loop, directive] : among_ranks)
     for (const ReductionClause& clause : loop->reductions)
-      if (!loop->acc)
-        reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), *directive, *s.scope);
+      reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), loop->acc, *directive,
+                       *s.scope);
   reduce_behind(r, behind);
   if (has_word(r.acc->name, "loop"))
     make_kernel(s, r, !serial);

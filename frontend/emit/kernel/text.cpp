@@ -18,6 +18,12 @@ std::set<std::string> objects_in(const std::string& text, std::string_view prefi
   return names;
 }
 
+// The compiler is told how many threads a block has, unless that only shows when the program runs.
+std::string most_threads(const Kernel& k) {
+  const std::string_view vector = k.vector == "0" ? "xacc_usual_threads" : std::string_view(k.vector);
+  return k.vector == "0" || is_constant(vector) ? "XACC_THREADS(" + std::string(vector) + ") " : "";
+}
+
 }  // namespace
 
 std::string Emitter::kernel_text(Kernel& k) {
@@ -31,7 +37,7 @@ std::string Emitter::kernel_text(Kernel& k) {
   const std::string meeting = k.reductions == 0 ? "void*"
                               : k.over.empty()  ? "const __grid_constant__ xacc_meeting xacc_meet"
                                                 : "const __grid_constant__ xacc_meeting_of_ranks xacc_meet";
-  std::string text = "\nstatic __global__ void " + k.name + "_body(" + meeting + k.parameters +
+  std::string text = "\nstatic __global__ void " + most_threads(k) + k.name + "_body(" + meeting + k.parameters +
                      ") {\ntca::wait_for_previous_kernel();";
   if (k.reductions > 0)
     text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) +

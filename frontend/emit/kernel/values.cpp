@@ -5,14 +5,15 @@
 #include "emit/kernel/kernel.hpp"
 
 namespace tca::xacc {
-namespace {
 
-bool is_constant(const std::string& text) {
+bool is_constant(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isdigit(c) || std::isspace(c) ||
            std::string_view("+-*/()uUlL").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
+
+namespace {
 
 // An array whose rows have these extents. What is constant of them, from the last on, is said by the type, so that the
 // compiler finds elements with it.
@@ -54,9 +55,6 @@ void Emitter::add_value(Kernel& k, const std::string& parameter, const std::stri
 
 void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
   const std::string name(symbol.name);
-  if (symbol.coarray)
-    throw Fault{place, "the coarray `" + name + "` is used in a compute region for GPUs",
-                "copy what the region needs of it to an array"};
   if (!symbol.parameters.empty())
     throw Fault{place, "`" + name + "` is a pointer to a function, which is the host's",
                 "call the function by its name"};
@@ -78,16 +76,18 @@ void Emitter::capture(Kernel& k, const Symbol& symbol, Place place, const Region
     capture_memory(k, symbol, place, r);
   else
     capture_scalar(k, symbol, r);
+  // As the region's text names it.
+  if (symbol.coarray) k.before += " auto* const " + coarray_address(name) + " = &" + name + ";";
 }
 
 void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
-  const std::string name(symbol.name), type = element_type(symbol);
+  const std::string name(symbol.name), there = name_of(symbol), type = element_type(symbol);
   std::string plain = type;
   if (plain.starts_with("const ")) plain = plain.substr(6);
   const bool resident = resident_.contains(name);
   const std::string rows = resident ? unique("at") : "";
   if (resident) {
-    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(name) + ", &" + name + ", 1, 0, " +
+    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(name) + ", &" + there + ", 1, 0, " +
                 k.place_text + ");";
     add_value(k, plain + "* " + rows, "&" + rows + ".data");
   }
@@ -98,7 +98,7 @@ void Emitter::capture_scalar(Kernel& k, const Symbol& symbol, const Region& r) {
   } else if (in_clause(r.loops, "private", name)) {
     k.before += " " + plain + " " + name + ";";
   } else {
-    add_value(k, type + " " + name, "(void*)&" + name);
+    add_value(k, type + " " + name, "(void*)&" + there);
   }
 }
 
@@ -144,7 +144,7 @@ bool Emitter::is_pointer_to_rows(const Symbol& symbol) const {
 }
 
 void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const Region& r) {
-  const std::string name = name_of(symbol);
+  const std::string there = name_of(symbol), name = symbol.coarray ? symbol.identifier() : there;
   const bool rows_behind = is_pointer_to_rows(symbol);
   const bool plain_pointer = symbol.dims.empty() && symbol.pointers == 1;
   if (!symbol.array && (symbol.pointers > 1 || (symbol.pointers == 1 && !rows_behind && !plain_pointer)))
@@ -172,7 +172,7 @@ void Emitter::capture_memory(Kernel& k, const Symbol& symbol, Place place, const
     k.set_up +=
         " xacc_rows " + rows + " = xacc_rows_of_array(&" + symbol.array->c() + ", " + k.place_text + ");";
   else
-    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + name +
+    k.set_up += " xacc_rows " + rows + " = xacc_rows_of(" + quoted(symbol.name) + ", (const void*)" + there +
                 ", " + std::to_string(rank) + ", " + (extents.empty() ? "0" : numbers(extents)) + ", " +
                 k.place_text + ");";
   add_value(k, array_parameter(element, name, extents), "&" + rows);

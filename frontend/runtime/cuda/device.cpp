@@ -172,7 +172,7 @@ class CudaDevice : public Device {
       const xacc_result& result = how.results[r];
       const char* const total = static_cast<const char*>(queue.scratch) +
                                 std::size_t{xacc_slot_bytes} * static_cast<std::size_t>(1 + r);
-      if (result.host) copy_from(result.host, total, result.bytes, how.queue);
+      if (!result.resident) copy_from(result.variable, total, result.bytes, how.queue);
     }
   }
 

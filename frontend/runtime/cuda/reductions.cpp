@@ -20,7 +20,7 @@ bool Reductions::has_over(const xacc_launch& how) {
 // Of other queues the results are copied when these come to them.
 bool Reductions::wants_told(const xacc_launch& how) {
   return how.queue == XACC_SYNC &&
-         std::any_of(how.results, how.results + how.reductions, [](const xacc_result& r) { return r.host; });
+         std::any_of(how.results, how.results + how.reductions, [](const xacc_result& r) { return !r.resident; });
 }
 
 bool Reductions::meets_others(const xacc_launch& how, unsigned threads) {
@@ -66,9 +66,9 @@ xacc_meeting_of_ranks Reductions::prepare(const xacc_launch& how, void* scratch,
 void Reductions::collect(const xacc_launch& how, cudaStream_t stream) {
   if (!wants_told(how)) return;
   for (int r = 0; r < how.reductions; ++r) {
-    if (!how.results[r].host) continue;
+    if (how.results[r].resident) continue;
     const std::uint64_t raw = await(r, stream).data();
-    std::memcpy(how.results[r].host, &raw, how.results[r].bytes);
+    std::memcpy(how.results[r].variable, &raw, how.results[r].bytes);
   }
 }
 

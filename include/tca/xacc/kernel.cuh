@@ -42,6 +42,11 @@ struct xacc_view {
   }
 };
 
+/// A kernel whose blocks have at most so many threads. A multiprocessor is to hold 512 of them or more, so that each may
+/// have 128 registers, and all that an iteration loads is under way together.
+#define XACC_THREADS(most) \
+  __launch_bounds__((most) > 1024 ? 1024 : (most), (most) > 512 ? 1 : (most) < 32 ? 16 : 512 / (most))
+
 /// Threads of the grid along an axis: this one's number, and how many there are.
 template <int axis>
 __device__ inline int64_t xacc_thread() {
@@ -202,7 +207,7 @@ __device__ inline bool xacc_comes_last(void* scratch) {
   return last;
 }
 template <class T, int operation>
-__device__ void xacc_finish(void* scratch, int reductions, int number, T* into, T before) {
+__device__ void xacc_finish(void* scratch, int reductions, int number, T before) {
   T mine = xacc_identity<T, operation>();
   constexpr unsigned at_once = 4;  // loads under way
   const unsigned blocks = xacc_blocks(), step = xacc_threads_of_block();
@@ -216,7 +221,8 @@ __device__ void xacc_finish(void* scratch, int reductions, int number, T* into, 
     for (unsigned k = 0; k < at_once; ++k) mine = xacc_combine<T, operation>(mine, left[k]);
   }
   const T all = xacc_over_block<T, operation>(mine);
-  if (xacc_thread_of_block() == 0) *into = xacc_combine<T, operation>(before, all);
+  if (xacc_thread_of_block() == 0)
+    *xacc_total<T>(scratch, number) = xacc_combine<T, operation>(before, all);
 }
 
 /// Combines a result with those of the other ranks, which call it in the same order.
@@ -225,6 +231,12 @@ __device__ void xacc_over_ranks(tca::BlockTeam& ranks, void* scratch, int number
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
     ranks.allreduce(xacc_total<T>(scratch, number), 1,
                     [](T a, T b) { return xacc_combine<T, operation>(a, b); });
+}
+
+/// Stores a result where the variable is on the device.
+template <class T>
+__device__ void xacc_keep(void* scratch, int number, T* variable) {
+  if (xacc_thread_of_block() == 0) *variable = *xacc_total<T>(scratch, number);
 }
 
 /// Tells a result to the host, if it waits.

@@ -279,12 +279,13 @@ xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
                        const xacc_place* at);
 
-/// A variable of the host's that a region's reduction adds to; NULL where it is on the device. With `over` it is
-/// then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
+/// A variable that a region's reduction adds to: the host's, or with `resident` what the device has of it. With `over`
+/// it is then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
 /// `type` is a xacc_type.
 typedef struct xacc_result {
-  void* host;
+  void* variable;
   size_t bytes;
+  int resident;
   const xacc_on* over;
   int type, operation;
   xacc_site* site;
@@ -307,6 +308,8 @@ void xacc_on_device(const char* name, int64_t number, const xacc_place* at);
 void xacc_barrier_device(const xacc_place* at);
 /// What of the scratch memory of a region's reductions one value has.
 enum { xacc_slot_bytes = 16 };
+/// Threads of a block, where a program does not say.
+enum { xacc_usual_threads = 128 };
 /// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's.
 void xacc_run(const xacc_launch* how, void** values);
 /// Says that this program has regions for GPUs, before it starts.

@@ -31,6 +31,7 @@ struct Case {
   Word parts = 1, lanes = 1;
   std::size_t skew = 0;  // bytes by which the buffers miss the widest alignment
   bool apart = false;    // start and wait run in separate kernels
+  bool relays = false;   // in a broadcast however small
   Word steps = 60;
   double limit_s = 20;
   int silent = -1;  // a rank that never starts
@@ -159,9 +160,11 @@ class Ranks {
       device::CollectivePackets& packets = rank.as_packets = cuda::plan_packets(test_.spec, place);
       const Word pitch = device::buffer_pitch(packets.packets());
       for (std::size_t to = 0; to < ranks_.size(); ++to)
-        packets.theirs[to] = ranks_[to].packets.data() + 2 * pitch * static_cast<Word>(r);
+        packets.theirs[to] = ranks_[to].packets.data() +
+                             (is(CollectiveKind::broadcast) ? 0 : 2 * pitch * static_cast<Word>(r));
       packets.mine = rank.packets.data();
       if (is(CollectiveKind::broadcast)) packets.acks = at(test_.spec.root).acks.data();
+      packets.relays = test_.relays;
       packets.steps = rank.steps.data();
       packets.limits = limits;
     } else {
@@ -389,6 +392,23 @@ TEST_P(DeviceColl, NamesWhoNeverComes) {
     EXPECT_EQ(ranks.run(1), "rank 0 gave up in step 1");
     EXPECT_EQ(ranks.gave_up(0), 7u);
     EXPECT_EQ(ranks.waiting(0, 1), 1u);
+  }
+}
+
+// Each receiver has some packets to pass on: 32 that follow each other go through one.
+TEST(DeviceCollBroadcast, GoesThroughItsReceivers) {
+  const Seed seed;
+  SCOPED_TRACE(seed.how_to_repeat());
+  for (const int ranks : {3, 4, 6}) {
+    for (const bool apart : {false, true}) {
+      Case test;
+      test.spec = spec_of(CollectiveKind::broadcast, ranks, 256 * (static_cast<unsigned>(ranks) - 1) + 9, true);
+      test.parts = ranks < 6 ? 2 : 1;
+      test.relays = true;
+      test.apart = apart;
+      test.steps = 20;
+      ASSERT_EQ(Ranks(test).run(seed.value()), "") << ranks << " ranks" << (apart ? ", apart" : "");
+    }
   }
 }
 

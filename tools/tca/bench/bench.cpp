@@ -219,8 +219,8 @@ void check_options(const CLI::App& app, const BenchOptions& options) {
   const bool on_gpus = boot::on_gpus(options.fabric), is_halo = measures("halo"), is_put = measures("put"),
              is_commit = measures("commit"), is_modelled = options.fabric == "sim";
   check_known(app, {{"--algorithm", is_coll(options.what), "collectives"},
-                    {"--progress", measures("overlap"), "overlap"},
-                    {"--points", measures("overlap"), "overlap"},
+                    {"--progress", measures("overlap") && !on_gpus, "overlap on hosts"},
+                    {"--points", measures("overlap") && !on_gpus, "overlap on hosts"},
                     {"--bytes", !is_halo && !is_commit, "all but halo, which has --extent, and commit"},
                     {"--extent", is_halo, "halo"},
                     {"--layout", is_halo || is_put, "halo and put"},
@@ -303,14 +303,14 @@ void add_bench(Subcommands& tca) {
       "tca bench overlap --fabric mpi --bytes 64K,1M --progress none,points --peer mpi\n"
       "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
       "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
+      "tca bench overlap --fabric cuda --bytes 1M,16M --start graph --peer nccl,nccl-copy-engine\n"
       "tca bench put --fabric cuda --layout block-stride --rows 256,4K --bytes 256M --peer copy\n"
       "tca bench pingpong --fabric sim --machine peach3 --json peach3.json",
       [options] { return run_bench(*options); });
   app.add_option(
          "WHAT", options->what,
-         "What to measure; commit is measured on shm and sim, overlap on shm and over MPI, put on cuda, the "
-         "rest "
-         "everywhere. In every step each contender writes all that it sends and reads all that arrives; the "
+         "What to measure; commit is measured on shm and sim, overlap on shm, over MPI and on cuda, put on cuda, the "
+         "rest everywhere. In every step each contender writes all that it sends and reads all that arrives; the "
          "time is the slowest rank's (docs/results.md)")
       ->required()
       ->check(one_of({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
@@ -337,10 +337,12 @@ void add_bench(Subcommands& tca) {
   app.add_option("--peer", options->peers,
                  "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
                  "shared memory, and counted or post for a ping-pong of counted puts or of posts; "
-                 "on cuda nccl, nvshmem, mscclpp, mpi, copy for cudaMemcpyAsync, and produced for faces that "
-                 "a kernel produces beside those that it packs")
+                 "on cuda nccl, nccl-windows for its calls on symmetric windows, nccl-copy-engine for its collectives "
+                 "that take no kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
+                 "cudaMemcpyAsync, and produced for faces that a kernel produces beside those that it packs")
       ->delimiter(',')
-      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nvshmem", "mscclpp", "copy", "produced"}));
+      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nccl-windows", "nccl-copy-engine", "nccl-device",
+                      "nvshmem", "mscclpp", "copy", "produced"}));
   app.add_option("--start", options->asked_starts,
                  "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')

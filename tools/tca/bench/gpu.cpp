@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "bench/coll.hpp"
+#include "bench/overlap.hpp"
 #include "bench/report.hpp"
 #include "cli/options/mpi_options.hpp"
 #include "cli/options/refuse.hpp"
 #include "gpu/in_turn.hpp"
 #include "gpu/machine.hpp"
+#include "gpu/overlap.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::tool {
@@ -39,6 +41,7 @@ class GpuBench {
     if (options_.what == "halo") return halo();
     if (options_.what == "allreduce") return allreduce();
     if (is_coll(options_.what)) return collective();
+    if (options_.what == "overlap") return overlap();
     put();
   }
 
@@ -48,6 +51,9 @@ class GpuBench {
   void allreduce();
   void collective();
   void put();
+  void overlap();
+  void overlap(std::size_t bytes, bool of_memory);
+  std::vector<std::unique_ptr<gpu::Passing>> passing(std::size_t bytes);
   void measure(const Case& one);
   Record record(const Case& one, const gpu::Contender& who) const;
   std::vector<gpu::Way> ways(bool with_scopes) const;
@@ -240,11 +246,76 @@ void GpuBench::put() {
   }
 }
 
+std::string name_with_start(const gpu::Contender& who) {
+  const std::string name =
+      who.peer.empty() ? name_of(who)
+                       : fmt::format("{} {}{}", who.peer, who.protocol, who.element.empty() ? "" : ", " + who.element);
+  return fmt::format("{}, {}{}", name, who.start,
+                     who.scope.empty() || who.scope == "parts" ? "" : fmt::format(" ({})", who.scope));
+}
+
+// Puts by kernels and by a copy engine, unless one channel is forced, and the peers' exchanges.
+std::vector<std::unique_ptr<gpu::Passing>> GpuBench::passing(std::size_t bytes) {
+  std::vector<std::unique_ptr<gpu::Passing>> all;
+  for (gpu::Way way : ways(false)) {
+    if (way.start == "kernel" || way.start == "engine") continue;
+    for (const char* channel : {"direct", "copy_engine"}) {
+      if (options_.channel.empty()) way.channel = channel;
+      if (options_.channel.empty() || channel == std::string("direct"))
+        all.push_back(gpu::chain_passing(world_, bytes, way));
+    }
+  }
+  for (const auto& peer : peers_) {
+    for (auto& other : peer->passing(bytes)) all.push_back(std::move(other));
+  }
+  return all;
+}
+
+void GpuBench::overlap(std::size_t bytes, bool of_memory) {
+  const char* beside = of_memory ? "memory" : "arithmetic";
+  std::vector<int> puts;
+  const auto make = [&] {
+    gpu::Contenders all;
+    puts.clear();
+    for (auto& each : passing(bytes)) {
+      gpu::OverlapParts three = gpu::overlap_parts(world_, std::move(each), of_memory);
+      puts.push_back(three.puts);
+      for (auto& part : three.parts) all.push_back(std::move(part));
+    }
+    return all;
+  };
+  const gpu::Outcome outcome = [&] {
+    Progress bar = bench_progress(world_, options_, fmt::format("{} {}", bytes, beside));
+    return gpu::measure(world_, make, options_.effort, [&](int rounds) { bar.update(rounds); });
+  }();
+  if (world_.rank() != 0) return;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    const gpu::Contender& who = *outcome.contenders[3 * i + 2];
+    Record line = record({.label = "", .layout = "block", .n = bytes, .bytes = bytes, .make = {}}, who);
+    line.extra["computation"] = beside;
+    line.extra["puts"] = puts[i];
+    report_overlap(options_, name_with_start(who), beside,
+                   {outcome.samples[3 * i], outcome.samples[3 * i + 1], outcome.samples[3 * i + 2]}, std::move(line));
+  }
+}
+
+void GpuBench::overlap() {
+  report_.heading(machine_.describe());
+  if (world_.rank() == 0) print_overlap_header("beside");
+  for (const std::size_t bytes : sizes({1048576, 4194304, 16777216, 67108864})) {
+    for (const bool of_memory : {false, true}) overlap(bytes, of_memory);
+  }
+}
+
 Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
   Record record = report_.record(who);
   record.start = who.start;
   record.layout = one.layout;
   record.n = static_cast<std::int64_t>(one.n);
+  if (!who.element.empty()) {
+    record.n *= std::int64_t{sizeof(double) / sizeof(float)};
+    record.extra["element"] = who.element;
+  }
   record.bytes = static_cast<std::int64_t>(one.bytes);
   record.extra.update(one.extra);
   if (!who.scope.empty()) record.extra["scope"] = who.scope;
@@ -257,12 +328,6 @@ Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
     if (!peer->version.empty() && peer->name != "mpi") record.libraries[peer->name] = peer->version;
   }
   return record;
-}
-
-std::string name_with_start(const gpu::Contender& who) {
-  const std::string name = who.peer.empty() ? name_of(who) : fmt::format("{} {}", who.peer, who.protocol);
-  return fmt::format("{}, {}{}", name, who.start,
-                     who.scope.empty() || who.scope == "parts" ? "" : fmt::format(" ({})", who.scope));
 }
 
 void GpuBench::measure(const Case& one) {
@@ -286,7 +351,10 @@ bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
   if (peer == "produced") return what == "halo";
   if (peer == "counted" || peer == "post") return what == "pingpong";
-  if (peer == "nccl") return true;
+  if (peer == "nccl" || peer == "nccl-windows") return true;
+  if (peer == "nccl-copy-engine") return what == "allgather" || what == "alltoall" || what == "overlap";
+  if (what == "overlap") return false;
+  if (peer == "nccl-device" && what == "alltoall") return true;
   if (peer == "mpi") return what != "reduce_scatter";
   return what == "pingpong" || what == "halo" || what == "allreduce";
 }
@@ -296,10 +364,14 @@ void check_peer(const std::string& peer, const BenchOptions& options) {
   if (!knows(peer, options.what)) refuse("--peer {} knows no {}", peer, options.what);
   if (options.what == "put" && peer != "copy" && !options.has_layout("block"))
     refuse("--peer {} puts nothing but blocks; add block to --layout", peer);
+  if (peer.starts_with("nccl-") && gpu::has_peer("nccl") && !gpu::has_peer(peer))
+    refuse("this build's NCCL is older than 2.28 and has no {}; --peer nccl measures what it has",
+           peer == "nccl-device" ? "device API" : peer == "nccl-windows" ? "symmetric windows that kernels know" : "copies by copy engines");
   if (peer != "counted" && peer != "post" && !gpu::has_peer(peer))
     refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
-           peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
-                             : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));
+           peer == "mscclpp"
+               ? "where CMAKE_PREFIX_PATH leads to an installed one"
+               : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer.substr(0, peer.find('-'))));
 }
 
 void check_collective(const BenchOptions& options) {
@@ -322,12 +394,14 @@ void check_gpu_bench(const BenchOptions& options) {
   if (is_over_mpi(options.fabric)) {
     if (options.starts_by("kernel") || options.starts_by("engine"))
       refuse("no kernel drives what goes over MPI; on {} say --start graph, host or both", options.fabric);
-    for (const char* peer : {"nvshmem", "mscclpp"})
-      if (options.against(peer)) refuse("--peer {} is for --fabric cuda", peer);
+    for (const std::string& peer : options.peers)
+      if (peer == "nvshmem" || peer == "mscclpp" || peer.starts_with("nccl-")) refuse("--peer {} is for --fabric cuda", peer);
   }
   for (const std::string& peer : options.peers) check_peer(peer, options);
+  if (options.what == "overlap" && (options.ranks < 2 || !(options.starts_by("graph") || options.starts_by("host"))))
+    refuse("an overlap needs 2 ranks, and steps started by graph or host; see --ranks and --start");
   if (is_coll(options.what)) check_collective(options);
-  if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
+  if (options.threads % 32 != 0 || options.threads > 512) refuse("--threads is a multiple of 32, up to 512");
 }
 
 void run_gpu_bench(World& world, const BenchOptions& options) { GpuBench(world, options).run(); }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/report.hpp"
+#include <utility>
+
+#include "bench/gpu.hpp"
 #include "cli/options/mpi_options.hpp"
 #include "cli/options/refuse.hpp"
 #include "measure/measure_overlap.hpp"
@@ -47,35 +49,43 @@ void measure_bytes(World& world, const BenchOptions& options, const BenchReport&
   if (world.rank() != 0) return;
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
     const bench::Overlap& who = *outcome.contenders[i];
-    const bench::OverlapSamples& took = outcome.samples[i];
-    const double exchange = median(took.exchange_us), compute = median(took.compute_us),
-                 hidden = median(took.hidden());
-    fmt::print("{:<12}{:<40}{:<10}{:>13.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", bytes, name_of(who),
-               who.progress, exchange, compute, median(took.both_us), quantile(took.both_us, 0.99),
-               100 * hidden);
-    show_printed();
-    if (options.json.empty()) continue;
     Record record = report.record(who);
-    record.layout = "block";
     record.n = record.bytes = static_cast<std::int64_t>(bytes);
-    record.samples_us = took.both_us;
     record.extra["progress"] = who.progress;
     if (who.progress == "points") record.extra["points"] = points;
-    record.extra["exchange_us"] = rounded(exchange);
-    record.extra["exchange_p99_us"] = rounded(quantile(took.exchange_us, 0.99));
-    record.extra["compute_us"] = rounded(compute);
-    record.extra["compute_p99_us"] = rounded(quantile(took.compute_us, 0.99));
-    record.extra["hidden"] = rounded(hidden);
-    append_line(options.json, record.line());
+    report_overlap(options, name_of(who), who.progress, outcome.samples[i], std::move(record));
   }
 }
 
 }  // namespace
 
+void print_overlap_header(const char* beside) {
+  fmt::print("{:<12}{:<40}{:<12}{:>11}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", beside, "exchange us", "compute us",
+             "both us", "both p99", "hidden %");
+}
+
+void report_overlap(const BenchOptions& options, const std::string& who, const std::string& beside,
+                    const bench::OverlapSamples& took, Record record) {
+  const double exchange = median(took.exchange_us), compute = median(took.compute_us), hidden = median(took.hidden());
+  fmt::print("{:<12}{:<40}{:<12}{:>11.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", record.bytes, who, beside, exchange,
+             compute, median(took.both_us), quantile(took.both_us, 0.99), 100 * hidden);
+  show_printed();
+  if (options.json.empty()) return;
+  record.layout = "block";
+  record.samples_us = took.both_us;
+  record.extra["exchange_us"] = rounded(exchange);
+  record.extra["exchange_p99_us"] = rounded(quantile(took.exchange_us, 0.99));
+  record.extra["compute_us"] = rounded(compute);
+  record.extra["compute_p99_us"] = rounded(quantile(took.compute_us, 0.99));
+  record.extra["hidden"] = rounded(hidden);
+  append_line(options.json, record.line());
+}
+
 void check_overlap_bench(const BenchOptions& options) {
-  if (boot::on_gpus(options.fabric) || options.fabric == "sim")
-    refuse("an overlap is measured on shm, mpi and shm+mpi, not on {}", options.fabric);
+  if (options.fabric == "cuda+mpi" || options.fabric == "sim")
+    refuse("an overlap is measured on shm, mpi, shm+mpi and cuda, not on {}", options.fabric);
   if (options.ranks < 2) refuse("an overlap needs 2 ranks");
+  if (options.fabric == "cuda") return check_gpu_bench(options);
   for (const std::string& peer : options.peers) {
     if (peer != "mpi") refuse("--peer {} knows no overlap; mpi does", peer);
   }
@@ -92,9 +102,7 @@ void check_overlap_bench(const BenchOptions& options) {
 void run_overlap_bench(World& world, const BenchOptions& options) {
   const BenchReport report(options, world);
   report.heading();
-  if (world.rank() == 0)
-    fmt::print("{:<12}{:<40}{:<10}{:>13}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", "progress",
-               "exchange us", "compute us", "both us", "both p99", "hidden %");
+  if (world.rank() == 0) print_overlap_header("progress");
   static const std::vector<std::size_t> own_sizes{4096, 16384, 65536, 262144, 1048576, 4194304};
   for (const std::size_t bytes : options.sizes.empty() ? own_sizes : options.sizes)
     measure_bytes(world, options, report, bytes);

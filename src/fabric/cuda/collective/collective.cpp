@@ -71,21 +71,22 @@ std::vector<std::uint64_t> CudaCollective::exchange_room(std::size_t bytes) {
   return all;
 }
 
-// The room holds two sets of packets from each rank, a broadcast's acknowledgements by block and rank, and
-// this rank's counts.
+// The room holds two sets of packets from each rank, or two for a broadcast and its acknowledgements by block and
+// rank, and this rank's counts.
 void CudaCollective::set_up(device::CollectivePackets packets, int root) {
   const std::size_t pitch = device::buffer_pitch(packets.packets());
-  const std::size_t packet_bytes = sizeof(device::Packet) * 2 * packets.size * pitch;
+  const bool broadcasts = root != nobody;
+  const std::size_t packet_bytes = sizeof(device::Packet) * 2 * (broadcasts ? 1 : packets.size) * pitch;
   const std::size_t ack_bytes = std::size_t{grid_.blocks} * packets.size * sizeof(Word);
   const std::vector<std::uint64_t> at =
       exchange_room(packet_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
   for (std::size_t member = 0; member < at.size(); ++member)
     packets.theirs[member] =
         runner_.inbox.at<device::Packet>(members_[static_cast<int>(member)], at[member]) +
-        2 * pitch * packets.rank;
+        2 * pitch * (broadcasts ? 0 : packets.rank);
   const std::uint64_t mine = at[packets.rank];
   packets.mine = runner_.inbox.own<device::Packet>(mine);
-  if (root != nobody)
+  if (broadcasts)
     packets.acks = runner_.inbox.at<Word>(members_[root], at[static_cast<std::size_t>(root)] + packet_bytes);
   packets.steps = runner_.inbox.own<Word>(mine + packet_bytes + ack_bytes);
   packets.count = packets.steps + grid_.blocks;

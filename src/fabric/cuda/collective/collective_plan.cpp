@@ -9,15 +9,18 @@ namespace {
 using device::CollectiveMoves;
 using fabric::CollectiveSpec;
 
-// The most data that all ranks together send as packets. LlPut need room for four times their data from every
-// rank as long as the collective lives.
+// The most data that a rank receives as packets. They need room for four times their data as long as the
+// collective lives.
 constexpr std::uint64_t most_packet_bytes = std::uint64_t{2} << 20;
 
+// The least data that a broadcast's root need not send to a further rank for relays to be worth a trip more.
+constexpr std::uint64_t least_relayed_bytes = std::uint64_t{256} << 10;
+
 // The time of a kernel in a graph, with one trip for packets or three for flags, loads and stores, and the
-// rate at which a GPU sends. LlPut are half data and are stored one by one, and the more ranks send them, the
-// longer it takes to look for each. The figures are those of two H100s
+// rate at which a GPU sends. Packets are half data and are stored one by one, and the more ranks send them, the
+// longer it takes to look for each. Relays take another trip. The figures are those of two H100s
 // (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
-constexpr double packets_us = 2.4, moves_us = 7.8;
+constexpr double packets_us = 2.4, relay_us = 0.9, moves_us = 7.8;
 constexpr double packets_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
 
 constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
@@ -44,6 +47,24 @@ std::uint64_t bytes_of_move(const CollectiveSpec& spec) {
   if (spec.kind == CollectiveKind::broadcast)
     return spec.block_bytes / std::max<std::uint64_t>(ranks - 1, 1) + wide;
   return spec.block_bytes;
+}
+
+bool relays(const CollectiveSpec& spec) {
+  if (spec.kind != CollectiveKind::broadcast || !spec.in_place || spec.ranks < 3) return false;
+  const auto receivers = static_cast<std::uint64_t>(spec.ranks - 1);
+  return spec.block_bytes * (receivers - 1) >= least_relayed_bytes &&
+         spec.block_bytes >= receivers * device::CollectivePackets::relayed_together * device::piece_bytes;
+}
+
+std::uint64_t packet_bytes_received(const CollectiveSpec& spec) {
+  if (spec.kind == CollectiveKind::broadcast) return spec.block_bytes;
+  return spec.block_bytes * static_cast<std::uint64_t>(spec.ranks);
+}
+
+double by_packets_us(const CollectiveSpec& spec) {
+  const double bytes = static_cast<double>(spec.block_bytes);
+  if (relays(spec)) return packets_us + relay_us + 2 * bytes / packets_bytes_per_us;
+  return packets_us + bytes * (spec.ranks - 1) * spec.ranks / packets_bytes_per_us;
 }
 
 double bytes_sent(const CollectiveSpec& spec) {
@@ -172,11 +193,8 @@ std::vector<fabric::CollectiveWay> collective_ways(const CollectiveSpec& spec) {
   std::vector<fabric::CollectiveWay> ways;
   const double by_moves = moves_us + bytes_sent(spec) / moves_bytes_per_us;
   ways.push_back({kernel_direct, spec.kind == CollectiveKind::barrier ? packets_us : by_moves});
-  if (spec.kind == CollectiveKind::barrier ||
-      spec.block_bytes * static_cast<std::uint64_t>(spec.ranks) > most_packet_bytes)
-    return ways;
-  const double by_packets = packets_us + static_cast<double>(spec.block_bytes) * (spec.ranks - 1) *
-                                             spec.ranks / packets_bytes_per_us;
+  if (spec.kind == CollectiveKind::barrier || packet_bytes_received(spec) > most_packet_bytes) return ways;
+  const double by_packets = by_packets_us(spec);
   ways.insert(by_packets < by_moves ? ways.begin() : ways.end(), {kernel_ll, by_packets});
   return ways;
 }
@@ -211,6 +229,7 @@ device::CollectivePackets plan_packets(const CollectiveSpec& spec, const Collect
   packets.end_sender = broadcasts ? packets.first_sender + 1 : packets.size;
   packets.bytes = to_word(block);
   packets.keeps_own = spec.in_place;
+  packets.relays = relays(spec);
   packets.input = place.input;
   packets.output = place.outputs[me];
   if (spec.kind == CollectiveKind::reduce_scatter && spec.in_place) packets.output += me * block;

@@ -83,6 +83,165 @@ static void types(void) {
   }
 }
 
+static int drawn(int limit) {
+  static unsigned long state = 12345;
+  state = state * 6364136223846793005ul + 1442695040888963407ul;
+  return (int)((state >> 33) % (unsigned long)limit);
+}
+
+/* Of a few elements, in one of MPI's ways to make one, out of another that was made so. */
+static MPI_Datatype random_type(int depth) {
+  const MPI_Datatype named[] = {MPI_INT, MPI_DOUBLE, MPI_SHORT_INT, MPI_CHAR, MPI_DOUBLE_INT};
+  const int lengths[] = {1 + drawn(2), drawn(3), 1 + drawn(2)}, places[] = {drawn(3), 4 + drawn(3), 9 + drawn(3)};
+  const int sizes[] = {3 + drawn(2), 4}, parts[] = {2, 1 + drawn(3)}, starts[] = {1, 0};
+  MPI_Datatype inner, type, types[2];
+  MPI_Aint extent, begin, addresses[3];
+  if (depth == 0) {
+    MPI_Type_dup(named[drawn(5)], &type);
+    return type;
+  }
+  inner = random_type(depth - 1);
+  MPI_Type_get_extent(inner, &begin, &extent);
+  for (int i = 0; i < 3; ++i) addresses[i] = places[i] * extent + 8 * i;
+  switch (drawn(10)) {
+    case 0:
+      MPI_Type_contiguous(3, inner, &type);
+      break;
+    case 1:
+      MPI_Type_vector(3, 1 + drawn(2), 3, inner, &type);
+      break;
+    case 2:
+      MPI_Type_create_hvector(2, 2, 2 * extent + 8, inner, &type);
+      break;
+    case 3:
+      MPI_Type_indexed(3, lengths, places, inner, &type);
+      break;
+    case 4:
+      MPI_Type_create_hindexed(3, lengths, addresses, inner, &type);
+      break;
+    case 5:
+      MPI_Type_create_indexed_block(3, 2, places, inner, &type);
+      break;
+    case 6:
+      types[0] = inner;
+      types[1] = MPI_INT;
+      addresses[1] = 6 * extent + 16;
+      MPI_Type_create_struct(2, lengths, addresses, types, &type);
+      break;
+    case 7:
+      MPI_Type_create_subarray(2, sizes, parts, starts, drawn(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, inner, &type);
+      break;
+    case 8:
+      MPI_Type_create_resized(inner, 0, extent + 16, &type);
+      break;
+    default: {
+      const int whole[] = {6, 4}, ways[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
+                args[] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {2, 1};
+      MPI_Type_create_darray(2, drawn(2), 2, whole, ways, args, grid, MPI_ORDER_C, inner, &type);
+    }
+  }
+  MPI_Type_free(&inner);
+  return type;
+}
+
+/* What travels is what MPI packs, and what comes goes where MPI unpacks it to. */
+static void random_types(void) {
+  enum { most = 1 << 17 };
+  static char from[most], packed[most], got[most], expected[most];
+  if (rank > 1) return;
+  for (int each = 0; each < 200; ++each) {
+    MPI_Datatype type = random_type(1 + drawn(3));
+    const int count = 1 + drawn(3), way = drawn(3);
+    int size, at = 0;
+    MPI_Aint begin, extent;
+    MPI_Type_commit(&type);
+    MPI_Type_size(type, &size);
+    MPI_Type_get_true_extent(type, &begin, &extent);
+    for (int i = 0; i < most; ++i) from[i] = (char)(i * 31 + i / 256 + each);
+    if (begin + extent * 4 >= most) {
+      MPI_Type_free(&type);
+      continue;
+    }
+    MPI_Pack(from, count, type, packed, most, &at, MPI_COMM_SELF);
+    CHECK(at == count * size);
+    if (rank == 0) {
+      if (way == 0) MPI_Send(from, count, type, 1, 3, MPI_COMM_WORLD);
+      if (way == 1) {
+        MPI_Request request;
+        MPI_Isend(from, count, type, 1, 3, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
+      if (way == 2) MPI_Send(packed, at, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
+    } else {
+      memset(got, 0, most);
+      memset(expected, 0, most);
+      if (way < 2) {
+        MPI_Recv(got, most, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(memcmp(got, packed, (size_t)at) == 0);
+      } else {
+        int position = 0;
+        MPI_Recv(got, count, type, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Unpack(packed, at, &position, expected, count, type, MPI_COMM_SELF);
+        CHECK(memcmp(got, expected, most) == 0);
+      }
+    }
+    MPI_Type_free(&type);
+  }
+}
+
+/* Calls of MPI 4, beside and among the others. */
+static void of_mpi_4(void) {
+#if MPI_VERSION >= 4
+  const int other = 1 - rank;
+  int mine = rank, got = -1, parts[4] = {rank, rank + 10, rank + 20, rank + 30}, come[4] = {0};
+  MPI_Request requests[3];
+  MPI_Status status;
+  MPI_Message message;
+  MPI_Count sum = 1, total = 0;
+  if (rank < 2) {
+    MPI_Isendrecv(&mine, 1, MPI_INT, other, 60, &got, 1, MPI_INT, other, 60, MPI_COMM_WORLD, requests);
+    MPI_Wait(requests, &status);
+    CHECK(got == other);
+    MPI_Isendrecv_replace(&mine, 1, MPI_INT, other, 61, MPI_ANY_SOURCE, 61, MPI_COMM_WORLD, requests);
+    MPI_Send_c(&rank, 1, MPI_INT, other, 62, MPI_COMM_WORLD);
+    MPI_Recv_c(&got, 1, MPI_INT, other, 62, MPI_COMM_WORLD, &status);
+    MPI_Wait(requests, MPI_STATUS_IGNORE);
+    CHECK(mine == other && got == other);
+    MPI_Isendrecv_c(&rank, 1, MPI_INT, other, 63, &got, 1, MPI_INT, MPI_PROC_NULL, 63, MPI_COMM_WORLD, requests);
+    MPI_Mprobe(other, 63, MPI_COMM_WORLD, &message, &status);
+    MPI_Mrecv_c(&mine, 1, MPI_INT, &message, &status);
+    MPI_Wait(requests, MPI_STATUS_IGNORE);
+    CHECK(mine == other);
+    MPI_Sendrecv_c(&rank, 1, MPI_INT, other, 64, &got, 1, MPI_INT, other, 64, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == other);
+    /* Messages in parts match each other alone, and are MPI's. */
+    MPI_Precv_init(come, 2, 2, MPI_INT, other, 65, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(parts, 2, 2, MPI_INT, other, 65, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    MPI_Startall(2, requests);
+    MPI_Irecv(&got, 1, MPI_INT, other, 65, MPI_COMM_WORLD, &requests[2]);
+    MPI_Pready(1, requests[1]);
+    MPI_Pready(0, requests[1]);
+    MPI_Send(&rank, 1, MPI_INT, other, 65, MPI_COMM_WORLD);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    CHECK(got == other && come[0] == other && come[3] == other + 30);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+  }
+  /* Ranks may mix the two. */
+  for (int i = 0; i < 10; ++i) {
+    if (rank == 0)
+      MPI_Allreduce_c(&sum, &total, 1, MPI_COUNT, MPI_SUM, MPI_COMM_WORLD);
+    else
+      MPI_Allreduce(&sum, &total, 1, MPI_COUNT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(total == size);
+    if (rank == 0)
+      MPI_Bcast(&got, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+      MPI_Bcast_c(&got, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+#endif
+}
+
 /* Addresses in place of a buffer. */
 static void bottom(void) {
   int number = rank == 0 ? 5 : -1, length = 1;
@@ -252,6 +411,32 @@ static void elsewhere(void) {
     }
 }
 
+/* Each kind has a number of its own, and its own messages. */
+static void kinds_of_communicators(void) {
+  enum { kinds = 7 };
+  MPI_Comm made[kinds];
+  MPI_Group group;
+  int periods[] = {0, 0}, extents[] = {size, 1}, kept[] = {1, 0}, next = (rank + 1) % size, one = 1, got;
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &made[0]);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made[1]);
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  MPI_Comm_create_group(MPI_COMM_WORLD, group, 5, &made[2]);
+  MPI_Group_free(&group);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, extents, periods, 0, &made[3]);
+  MPI_Cart_sub(made[3], kept, &made[4]);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &next, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made[5]);
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made[6]);
+  for (int each = 0; each < kinds && rank < 2; ++each) {
+    int number = 100 * rank + each;
+    MPI_Send(&number, 1, MPI_INT, 1 - rank, 1, made[each]);
+  }
+  for (int each = kinds - 1; each >= 0 && rank < 2; --each) {
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, made[each], MPI_STATUS_IGNORE);
+    CHECK(got == 100 * (1 - rank) + each);
+  }
+  for (int each = 0; each < kinds; ++each) MPI_Comm_free(&made[each]);
+}
+
 static void communicators(void) {
   MPI_Comm copy, reversed;
   int got, reversed_rank;
@@ -274,7 +459,17 @@ static void communicators(void) {
   }
   blocking(copy);
   nonblocking(copy);
-  MPI_Comm_free(&copy);
+  if (rank < 2) {
+    /* Freed while messages are under way. */
+    MPI_Request requests[2];
+    MPI_Irecv(in, large, MPI_INT, 1 - rank, 1, copy, &requests[0]);
+    MPI_Isend(out, large, MPI_INT, 1 - rank, 1, copy, &requests[1]);
+    MPI_Comm_free(&copy);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(memcmp(in, out, sizeof in) == 0);
+  } else {
+    MPI_Comm_free(&copy);
+  }
   MPI_Comm_free(&reversed);
 }
 
@@ -285,6 +480,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < large; ++i) out[i] = i * 7 + 1;
   blocking(MPI_COMM_WORLD);
   types();
+  random_types();
+  of_mpi_4();
   bottom();
   nonblocking(MPI_COMM_WORLD);
   persistent();
@@ -292,6 +489,7 @@ int main(int argc, char** argv) {
   ends();
   elsewhere();
   communicators();
+  kinds_of_communicators();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (rank == 0 && !wrong) puts("all messages are right");
   MPI_Finalize();

@@ -1,0 +1,125 @@
+"""Applications on GPUs."""
+
+from pages.records import chosen, fastest, number, row, rule, us
+
+FOUR_H100S = "2026-11-27-gpu-4xh100"
+TWO_H100S = "2026-11-26-gpu-2xh100"
+CG_H100S = "2026-11-28-gpu-4xh100-cg"
+SEARCHES = "2026-11-28-gpu-2xh200-bfs-posts"
+LATEST = "2026-11-28-gpu-2xh200-applications"
+QUDA = "2026-11-20-gpu-quda"
+
+
+def himeno():
+    yield row("an iteration, µs", "H100s", "by one kernel", "by graph", "NCCL, pack and unpack in a graph", "NCCL's over the better of ours")
+    yield rule(6)
+    names = {"S": "S", "M": "M", "32x64x128": "half of S (`--size 32x64x128`)", "64x128x256": "half of M (`--size 64x128x256`)"}
+    for size, name in names.items():
+        for file, gpus in ((TWO_H100S, 2), (FOUR_H100S, 4)):
+            of = {"bench": "himeno", "size": size, "ranks": gpus}
+            kernel, graph = (fastest(chosen(file, peer=None, start=start, **of)) for start in ("kernel", "graph"))
+            nccl = fastest(chosen(file, peer="nccl", **of))
+            best = fastest([kernel, graph])
+            yield row(name if gpus == 2 else "", gpus, us(kernel), us(graph), us(nccl), f"{nccl['median_us'] / best['median_us']:.1f}")
+
+
+def cg_of_lattices():
+    yield row("", "H100s", "by kernel", "by graph", "NCCL, in a graph", "MPI, staged", "QUDA, H200s")
+    yield rule(7)
+    for n in (8, 16, 32):
+        for gpus in (1, 2, 4):
+            of = {"bench": "qcd_cg", "n": n, "ranks": gpus}
+            found = [fastest(chosen(FOUR_H100S, peer=None, start=start, **of)) for start in ("kernel", "graph")]
+            peers = [fastest(chosen(FOUR_H100S, peer=peer, **of)) for peer in ("nccl", "mpi")]
+            quda = fastest(chosen(QUDA, peer="quda", **of))
+            yield row(f"{n}⁴" if gpus == 1 else "", gpus, *map(us, [*found, *peers, quda]))
+
+
+def solves_on_one_gpu():
+    """Several right-hand sides in step are told for each of them."""
+    file = "2026-11-24-gpu-h100-qcd"
+    yield row("", "double, by kernel", "by graph", "together, for each of them", "mixed, by kernel", "by graph")
+    yield rule(6)
+    for n in (8, 16, 32):
+        of = {"bench": "qcd_cg", "n": n, "kappa": 0.12}
+        alone = {
+            (precision, start): us(fastest(chosen(file, precision=precision, start=start, rhs=1, **of)))
+            for precision in ("double", "mixed")
+            for start in ("kernel", "graph")
+        }
+        several = fastest([record for record in chosen(file, **of) if record["rhs"] > 1])
+        each = f"{number(several['median_us'] / several['rhs'])} (of {several['rhs']})"
+        yield row(f"{n}⁴", alone["double", "kernel"], alone["double", "graph"], each, alone["mixed", "kernel"], alone["mixed", "graph"])
+
+
+CLASSES = {"S": "1,400", "A": "14,000", "B": "75,000", "C": "150,000"}
+
+
+def cg(file, ranks, nccl_on):
+    kinds = [(1, "npb"), *((count, order) for count in ranks for order in ("npb", "merged"))]
+    heads = [f"{count} GPU{'s' if count > 1 else ''}{', merged' if order == 'merged' else ''}" for count, order in kinds]
+    yield row("class", "rows", *heads, f"NCCL on {nccl_on}")
+    yield rule(3 + len(kinds))
+    for name, rows in CLASSES.items():
+        of = {"bench": "npb_cg", "class": name}
+        cells = [fastest(chosen(file, peer=None, start="kernel", ranks=count, order=order, **of)) for count, order in kinds]
+        nccl = fastest(chosen(file, peer="nccl", ranks=nccl_on, **of))
+        if any(cells):
+            yield row(name, rows, *map(us, [*cells, nccl]))
+
+
+def rate(record):
+    return "" if record is None else f"{us(record)}, {number(record['teps_harmonic_mean'] / 1e9)}"
+
+
+def searches():
+    yield row("scale", "1 GPU", "2 GPUs", "NCCL on 2")
+    yield rule(4)
+    for scale in (12, 15, 18, 20, 24):
+        of = {"bench": "graph500_bfs", "layout": "packed", "scale": scale}
+        nccl = fastest(chosen(SEARCHES, peer="nccl", ranks=2, **of))
+        of.update(peer=None, start="resident")
+        in_turn = chosen(SEARCHES, ranks=2, command=nccl["command"], **of) if nccl else chosen(SEARCHES, ranks=2, **of)
+        yield row(scale, *map(rate, [fastest(chosen(SEARCHES, ranks=1, **of)), fastest(in_turn), nccl]))
+
+
+def transforms():
+    yield row("array", "1 GPU", "2 GPUs", "NCCL on 2")
+    yield rule(4)
+    for n, name, kind in ((64, "64³", None), (128, "128³", None), (256, "256³", None), (128, "class A of NPB, a step", "A")):
+        of = {"bench": "fft", "n": n, "class": kind, "start": "graph"}
+        own = [fastest(chosen(LATEST, peer=None, ranks=count, **of)) for count in (1, 2)]
+        yield row(name, *map(us, [*own, fastest(chosen(LATEST, peer="nccl", ranks=2, **of))]))
+
+
+def spin():
+    yield row("lattice", "1 GPU, one kernel", "2 GPUs, one kernel", "2 GPUs, graph", "NCCL on 2, graph")
+    yield rule(5)
+    for n in (64, 256):
+        of = {"bench": "heisenberg_spin_glass", "n": n}
+        ways = ({"peer": None, "ranks": 1, "start": "kernel"}, *({"peer": None, "ranks": 2, "start": s} for s in ("kernel", "graph")))
+        found = [fastest(chosen(LATEST, **way, **of)) for way in (*ways, {"peer": "nccl", "ranks": 2})]
+        yield row(f"{n}³", *(number(record["ps_an_update"]) if record else "" for record in found))
+
+
+def trigger():
+    yield row("events a second", "batches of", "GPUs", "p50", "p99", "a launch for each batch, p50 and p99")
+    yield rule(6)
+    for own in chosen(LATEST, bench="trigger", peer=None):
+        launches = fastest(chosen(LATEST, bench="trigger", peer="launches", rate=own["rate"]))
+        beside = f"{us(launches)}, {number(launches['p99_us'])}" if launches else ""
+        batch = own["layout"].removeprefix("batches of ")
+        yield row(f"{own['rate'] / 1e6:.2g} million", batch, own["ranks"], us(own), number(own["p99_us"]), beside)
+
+
+TABLES = {
+    "gpu-himeno": himeno,
+    "gpu-qcd": cg_of_lattices,
+    "gpu-qcd-one": solves_on_one_gpu,
+    "gpu-cg-h200": lambda: cg(LATEST, (2,), 2),
+    "gpu-cg-h100": lambda: cg(CG_H100S, (2, 4), 4),
+    "gpu-bfs": searches,
+    "gpu-fft": transforms,
+    "gpu-spin": spin,
+    "gpu-trigger": trigger,
+}

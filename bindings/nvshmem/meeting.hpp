@@ -1,0 +1,141 @@
+// What the PEs of a team do together in kernels: barriers, and sums and broadcasts of few values, a step each.
+//
+// The places are a team's (tca/device/team.hpp), and so are the rules: in every step each PE sends a packet at least to each
+// other one and waits for one from each, and two sets of places take turns. A PE that sends in step n + 1 has read all of step
+// n; so everybody has read step n - 1, whose places step n + 1 takes.
+//
+// `Group` is who makes the call: a thread, a warp or a block on a GPU, threads on the host (see tca/device/stores.hpp).
+#pragma once
+
+#include "tca/device/team_packets.hpp"
+
+namespace tca::nvshmem {
+
+using device::Word;
+
+// Every call returns the PE that has not come, or `nobody`, on all lanes alike for one lane at least that knows.
+inline constexpr Word nobody = device::no_link;
+
+template <class Group>
+class Meeting {
+ public:
+  // Every lane makes it, and every call, with the same arguments.
+  TCA_DEVICE Meeting(const DeviceTeam& team, const Group& group) : team_(team), group_(group) {
+    group_.sync();  // what the lanes have stored is to be sent, and the step before has ended
+    step_ = *team.step + 1;
+  }
+
+  // What any lane of any PE has stored or knows before it is there for all behind it.
+  TCA_DEVICE Word barrier() {
+    device::fence_system();  // releases: what the other lanes have stored came to this one by the group's barrier
+    Word missing = nobody;
+    for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes())
+      if (pe != team_.rank) send(pe, 0, 0);
+    for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes()) await_one(pe, 0, missing);
+    device::fence_system();  // acquires, for this lane and, by the group's barrier, for the others
+    return end(missing);
+  }
+
+  // Adds up `count` values, at most those of the team, in the order of the PEs: all get the same bits.
+  template <class T>
+  TCA_DEVICE Word sum(T* to, const T* from, Word count) {
+    Word missing = nobody;
+    for (Word v = group_.lane(); v < count; v += group_.lanes()) {
+      const T own = from[v];
+      send_to_all(v, device::bits_of(own));
+      T total{};
+      for (Word first = 0; first < team_.size && missing == nobody; first += device::packets_at_once) {
+        device::Packet got[device::packets_at_once];
+        if (!await(first, v, missing, got)) break;
+        TCA_UNROLL
+        for (Word k = 0; k < device::packets_at_once; ++k) {
+          if (first + k >= team_.size) break;
+          const T value = first + k == team_.rank ? own : device::value_of<T>(got[k].data());
+          total = first + k == 0 ? value : total + value;
+        }
+      }
+      if (missing == nobody) to[v] = total;
+    }
+    return end(missing);
+  }
+
+  // Gives everybody the `bytes` of the root, at most 8 for each value of the team.
+  TCA_DEVICE Word broadcast(std::byte* to, const std::byte* from, Word bytes, Word root) {
+    const Word words = (bytes + 7) / 8;
+    Word missing = nobody;
+    if (team_.rank == root) {
+      for (Word w = group_.lane(); w < words || w == 0; w += group_.lanes()) {
+        const std::uint64_t word = piece(from, bytes, w);
+        send_to_all(w, word);
+        store_piece(to, bytes, w, word);
+      }
+    } else {
+      if (group_.lane() == 0) send_to_all(0, 0);
+      for (Word w = group_.lane(); w < words; w += group_.lanes())
+        if (await_one(root, w, missing)) store_piece(to, bytes, w, box(root, w)->read_once().data());
+    }
+    // The others' packets say that they have read the step before.
+    for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes()) await_one(pe, 0, missing);
+    return end(missing);
+  }
+
+ private:
+  TCA_DEVICE const device::Packet* box(Word from, Word place) const {
+    return team_.mine + static_cast<std::size_t>((from * 2 + step_ % 2) * team_.max_values + place);
+  }
+  TCA_DEVICE void send(Word to, Word place, std::uint64_t data) const {
+    (team_.theirs[to] + static_cast<std::size_t>(step_ % 2 * team_.max_values + place))
+        ->write(device::Packet::of(data, step_));
+  }
+  // It begins with the PE after this one, so that not all send to the same one.
+  TCA_DEVICE void send_to_all(Word place, std::uint64_t data) const {
+    for (Word pe = team_.rank + 1; pe < team_.size; ++pe) send(pe, place, data);
+    for (Word pe = 0; pe < team_.rank; ++pe) send(pe, place, data);
+  }
+
+  // Waits for the same place of a few PEs.
+  TCA_DEVICE bool await(Word first, Word place, Word& missing, device::Packet (&got)[device::packets_at_once]) const {
+    if (device::await_packets(team_.limits, step_, box(0, place), 2 * team_.max_values, first, team_.size, team_.rank,
+                              std::uint64_t{step_} << 32, got))
+      return true;
+    for (Word k = 0; k < device::packets_at_once && first + k < team_.size; ++k)
+      if (first + k != team_.rank && !box(first + k, place)->read_once().carries(step_)) missing = first + k;
+    if (missing == nobody) missing = team_.rank;  // it has come after all, behind a wait that has ended
+    return false;
+  }
+  TCA_DEVICE bool await_one(Word pe, Word place, Word& missing) const {
+    if (pe == team_.rank || missing != nobody) return missing == nobody;
+    device::BoundedWait waiting(team_.limits, step_);
+    while (!box(pe, place)->read_once().carries(step_)) {
+      if (waiting.keep_polling(pe)) continue;
+      missing = pe;
+      return false;
+    }
+    return true;
+  }
+
+  static TCA_DEVICE std::uint64_t piece(const std::byte* from, Word bytes, Word word) {
+    std::uint64_t data = 0;
+    for (Word b = 0; b < 8 && word * 8 + b < bytes; ++b)
+      data |= std::uint64_t{static_cast<std::uint8_t>(from[word * 8 + b])} << (8 * b);
+    return data;
+  }
+  static TCA_DEVICE void store_piece(std::byte* to, Word bytes, Word word, std::uint64_t data) {
+    for (Word b = 0; b < 8 && word * 8 + b < bytes; ++b)
+      to[word * 8 + b] = static_cast<std::byte>(static_cast<std::uint8_t>(data >> (8 * b)));
+  }
+
+  // The next step of this team begins behind the barrier of its group.
+  TCA_DEVICE Word end(Word missing) {
+    const bool good = group_.all(missing == nobody);
+    if (group_.lane() == 0) *team_.step = step_;
+    if (good) return nobody;
+    return missing == nobody ? team_.rank : missing;
+  }
+
+  const DeviceTeam& team_;
+  const Group& group_;
+  Word step_ = 0;
+};
+
+}  // namespace tca::nvshmem

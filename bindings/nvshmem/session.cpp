@@ -1,0 +1,112 @@
+#include "nvshmem/session.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "nvshmem/device.hpp"
+#include "tca/error.hpp"
+#ifdef OPENTCA_HAVE_MPI
+#include "tca/mpi.hpp"
+#endif
+
+namespace tca::nvshmem {
+namespace {
+
+void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw Error(Errc::device_failed, fmt::format("{}: {}", what, cudaGetErrorString(error)));
+}
+
+// The GPU that the program has chosen, if it has: a context of its own is current then. Otherwise the one of this PE's
+// position among those of the host, which is what programs choose that ask for it after init.
+int chosen_device() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &found) != cudaSuccess ||
+      found != cudaDriverEntryPointSuccess)
+    return -1;
+  void* context = nullptr;
+  int device = -1;
+  if (reinterpret_cast<int (*)(void**)>(function)(&context) != 0 || context == nullptr) return -1;
+  check(cudaGetDevice(&device), "asking for the GPU");
+  return device;
+}
+
+World by_id(const nvshmemx_uniqueid_args_t& args, const WorldOptions& options) {
+  if (args.id == nullptr)
+    throw Misuse("the attributes have no unique id; nvshmemx_set_attr_uniqueid_args sets it");
+  const std::size_t length = strnlen(args.id->internal, sizeof args.id->internal);
+  if (length == 0 || length == sizeof args.id->internal)
+    throw Misuse("this is no unique id; PE 0 gets it by nvshmemx_get_uniqueid and sends it to the others");
+  return World::join(args.myrank, args.nranks, std::string(args.id->internal, length), options);
+}
+
+World by_mpi([[maybe_unused]] const void* comm, [[maybe_unused]] const WorldOptions& options) {
+#ifdef OPENTCA_HAVE_MPI
+  if (comm == nullptr) throw Misuse("mpi_comm is NULL; it is the address of a communicator");
+  return World::from_mpi(*static_cast<const MPI_Comm*>(comm), options);
+#else
+  throw Misuse("this OpenTCA was built without MPI; start by nvshmem_init or with a unique id");
+#endif
+}
+
+World come_up(unsigned flags, const nvshmemx_init_attr_t* attributes) {
+  const WorldOptions options{.fabric = "cuda", .device = chosen_device()};
+  if (flags == 0) return World::init(options);
+  if (attributes == nullptr) throw Misuse("the attributes are NULL");
+  if (flags == NVSHMEMX_INIT_WITH_MPI_COMM) return by_mpi(attributes->mpi_comm, options);
+  if (flags == NVSHMEMX_INIT_WITH_UNIQUEID) return by_id(attributes->args.uid_args, options);
+  throw Misuse(fmt::format("flags {:#x} are neither NVSHMEMX_INIT_WITH_MPI_COMM nor NVSHMEMX_INIT_WITH_UNIQUEID", flags));
+}
+
+tca_nvshmem::State state_of(const Pe& pe) {
+  const DeviceWindow<std::byte>& parts = pe.parts();
+  tca_nvshmem::State state{};
+  state.pe = pe.rank();
+  state.pes = pe.size();
+  state.heap = reinterpret_cast<char*>(pe.heap());
+  state.bytes = pe.heap_size();
+  for (std::uint32_t rank = 0; rank < parts.size; ++rank)
+    state.apart[rank] = static_cast<long long>(reinterpret_cast<std::uintptr_t>(parts.parts[rank]) -
+                                               reinterpret_cast<std::uintptr_t>(pe.heap()));
+  return state;
+}
+
+}  // namespace
+
+Session::Session(unsigned flags, const nvshmemx_init_attr_t* attributes) : world_(come_up(flags, attributes)) {
+  pe_.emplace(world_, heap_bytes(std::getenv("NVSHMEM_SYMMETRIC_SIZE")));
+  std::vector<DeviceTeam> views;
+  for (const char* name : {"NVSHMEM_TEAM_WORLD", "NVSHMEM_TEAM_SHARED", "NVSHMEMX_TEAM_NODE"}) {
+    teams_.push_back(world_.team(name, values_at_once));
+    views.push_back(teams_.back().device());
+  }
+  static_assert(sizeof views[0] > 0 && teams == 3);
+  tell_kernels(state_of(*pe_), views.data(), teams);
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+  world_.barrier();
+}
+
+Session::~Session() {
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+}
+
+std::unique_ptr<Session>& session() {
+  static std::unique_ptr<Session> current;
+  return current;
+}
+
+void make_id(nvshmemx_uniqueid_t& id) {
+  std::random_device random;
+  const std::string name =
+      fmt::format("nvshmem-{}-{:08x}{:08x}{:08x}", getpid(), random(), random(), random());
+  id = {};
+  id.version = 1;
+  std::memcpy(id.internal, name.data(), name.size());
+}
+
+}  // namespace tca::nvshmem

@@ -1,0 +1,37 @@
+// The PE that this process is, between init and finalize.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "nvshmem/pe.hpp"
+#include "tca_nvshmem/types.h"
+
+namespace tca::nvshmem {
+
+class Session {
+ public:
+  // Collective. `flags` and `attributes` are those of nvshmemx_init_attr; 0: as launchers say.
+  Session(unsigned flags, const nvshmemx_init_attr_t* attributes);
+  Session(const Session&) = delete;
+  ~Session();
+
+  Pe& pe() { return *pe_; }
+  // The stream of what the host does without naming one.
+  Stream stream() const { return stream_; }
+
+ private:
+  World world_;
+  std::optional<Pe> pe_;
+  std::vector<Team> teams_;
+  Stream stream_ = nullptr;
+};
+
+// Null before init and after finalize.
+std::unique_ptr<Session>& session();
+
+// A name by which the PEs of a program find each other, in an id that travels to them as bytes.
+void make_id(nvshmemx_uniqueid_t& id);
+
+}  // namespace tca::nvshmem
