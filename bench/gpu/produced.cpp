@@ -1,5 +1,5 @@
-// Faces that a kernel produces, beside those that it packs for a chain: what a kernel can do whose message is made
-// from more than lies in a window. Both are OpenTCA's; they take part as a peer does.
+// Messages and faces that a kernel produces, and faces that it packs for a chain: what a kernel can do whose message is
+// made from more than lies in a window. They are OpenTCA's; they take part as a peer does.
 #include "gpu/kernels/produced_kernels.hpp"
 #include "gpu/peers/peers.hpp"
 #include "gpu/started.hpp"
@@ -9,11 +9,54 @@ namespace tca::bench::gpu {
 
 namespace {
 
+Way by_kernel(bool is_guarded) {
+  return {.start = "kernel", .scope = "parts", .channel = {}, .guarded = is_guarded, .grid = {}};
+}
+
+class ProducedPingPong final : public Started<Messages> {
+ public:
+  ProducedPingPong(World& world, const Rows& layout, bool is_guarded)
+      : Started(by_kernel(is_guarded), layout, true),
+        rank_(world.rank()),
+        chain_(world.chain("ping-pong", {.guarded = is_guarded})),
+        data_(world.window<std::byte>(2 * layout.padded())) {
+    in = data_.data();
+    out = in + layout.padded();
+    const auto elements = static_cast<std::int64_t>((layout.bytes() / 4 + 2) / 3);
+    if (rank_ < 2) {
+      const auto sent = chain_.put_produced<Words>(1 - rank_, elements);
+      const auto arrived = chain_.expect_produced<Words>(1 - rank_, elements);
+      chain_.commit();
+      ends_ = {sent.device(), arrived.device()};
+    } else {
+      chain_.commit();
+    }
+    protocol = "produced";
+    scope.clear();
+    grid = grid_for(device::lots_of(static_cast<unsigned>(elements)), 0);
+  }
+
+ private:
+  bool idle() const override { return rank_ > 1; }
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
+    cuda_ok(run_produced_ping_pong(chain_.device_produced(), ends_, touched, rank_ == 0, first, steps, grid,
+                                   stream),
+            "launching a ping-pong");
+  }
+  void on_stream(cudaStream_t) override {
+    throw Error(Errc::invalid_argument, "only a kernel produces messages");
+  }
+
+  int rank_;
+  Chain chain_;
+  Window<std::byte> data_;
+  ProducedEnds ends_{};
+};
+
 class ByKernel : public Started<Faces> {
  public:
   ByKernel(World& world, const Face& which, bool is_guarded)
-      : Started({.start = "kernel", .scope = "parts", .channel = {}, .guarded = is_guarded, .grid = {}},
-                world, which),
+      : Started(by_kernel(is_guarded), world, which),
         chain(world.chain(which.layout, {.guarded = is_guarded})),
         cube_(world.window<double>(which.cube())) {
     cube = cube_.data();
@@ -82,6 +125,14 @@ class PackedFaces final : public ByKernel {
 class Producer final : public Peer {
  public:
   explicit Producer(World& world) : world_(world) {}
+  // A message of words.
+  Contenders ping_pong(const Rows& layout) override {
+    Contenders all;
+    if (layout.row % 4 != 0) return all;
+    for (const bool guarded : {true, false})
+      all.push_back(std::make_unique<ProducedPingPong>(world_, layout, guarded));
+    return all;
+  }
   Contenders faces(const Face& face) override {
     Contenders all;
     for (const bool guarded : {true, false})

@@ -22,6 +22,34 @@ struct WordsOf {
   unsigned row, pitch, count;
 };
 
+// Each thread sends the words that it writes into a piece itself.
+__device__ void produce(const ProducedBlockChain& running, const DeviceProducedPut<Words>& put,
+                        const Piece& to, const Rows& rows, std::uint32_t step) {
+  const WordsOf piece(to, rows);
+  running.for_own_elements(put, [&](unsigned i) {
+    Words words{};
+#pragma unroll
+    for (unsigned k = 0; k < 3; ++k) {
+      if (3 * i + k >= piece.count) break;
+      words.v[k] = fresh_word(piece.seed, step, 3 * i + k);
+      *piece.place(3 * i + k) = words.v[k];
+    }
+    running.write(put, i, words);
+  });
+}
+
+__device__ void take(ProducedBlockChain& running, const DeviceProducedArrival<Words>& arrival,
+                     const Piece& into, const Rows& rows) {
+  const WordsOf piece(into, rows);
+  running.for_own_elements(arrival, [&](unsigned i) {
+    running.read_for(arrival, i, [&](const Words& words) {
+#pragma unroll
+      for (unsigned k = 0; k < 3; ++k)
+        if (3 * i + k < piece.count) *piece.place(3 * i + k) = words.v[k];
+    });
+  });
+}
+
 __global__ void __launch_bounds__(256, 1)
     produced_kernel(const __grid_constant__ DeviceProducedChain chain,
                     const __grid_constant__ ProducedSides sides, const __grid_constant__ Touched touched,
@@ -30,29 +58,27 @@ __global__ void __launch_bounds__(256, 1)
   const std::uint32_t end = first + static_cast<std::uint32_t>(steps);
   for (std::uint32_t step = first; step < end && running.good(); ++step) {
     running.start();
-    for (int side = 0; side < 2; ++side) {
-      const WordsOf piece(touched.sent[side], touched.rows);
-      running.for_own_elements(sides.sent[side], [&](unsigned i) {
-        Words words{};
-#pragma unroll
-        for (unsigned k = 0; k < 3; ++k) {
-          if (3 * i + k >= piece.count) break;
-          words.v[k] = fresh_word(piece.seed, step, 3 * i + k);
-          *piece.place(3 * i + k) = words.v[k];
-        }
-        running.write(sides.sent[side], i, words);
-      });
-    }
-    for (int side = 0; side < 2; ++side) {
-      const WordsOf piece(touched.arrived[side], touched.rows);
-      running.for_own_elements(sides.arrived[side], [&](unsigned i) {
-        running.read_for(sides.arrived[side], i, [&](const Words& words) {
-#pragma unroll
-          for (unsigned k = 0; k < 3; ++k)
-            if (3 * i + k < piece.count) *piece.place(3 * i + k) = words.v[k];
-        });
-      });
-    }
+    for (int side = 0; side < 2; ++side)
+      produce(running, sides.sent[side], touched.sent[side], touched.rows, step);
+    for (int side = 0; side < 2; ++side)
+      take(running, sides.arrived[side], touched.arrived[side], touched.rows);
+    running.wait();
+  }
+}
+
+// The answer has the values of the next step.
+template <bool serves>
+__global__ void __launch_bounds__(256, 1)
+    produced_ping_pong_kernel(const __grid_constant__ DeviceProducedChain chain,
+                              const __grid_constant__ ProducedEnds ends,
+                              const __grid_constant__ Touched touched, std::uint32_t first, int steps) {
+  ProducedBlockChain running(chain);
+  const std::uint32_t end = first + static_cast<std::uint32_t>(steps);
+  for (std::uint32_t step = first; step < end && running.good(); ++step) {
+    running.start();
+    if (serves) produce(running, ends.sent, touched.sent[0], touched.rows, step);
+    take(running, ends.arrived, touched.arrived[0], touched.rows);
+    if (!serves) produce(running, ends.sent, touched.sent[0], touched.rows, step + 1);
     running.wait();
   }
 }
@@ -92,6 +118,13 @@ cudaError_t launch_together(Kernel* kernel, Grid grid, cudaStream_t stream, Args
 cudaError_t run_produced(const DeviceProducedChain& chain, const ProducedSides& sides, const Touched& touched,
                          std::uint32_t first, int steps, Grid grid, cudaStream_t stream) {
   return launch_together(produced_kernel, grid, stream, chain, sides, touched, first, steps);
+}
+
+cudaError_t run_produced_ping_pong(const DeviceProducedChain& chain, const ProducedEnds& ends,
+                                   const Touched& touched, bool serves, std::uint32_t first, int steps,
+                                   Grid grid, cudaStream_t stream) {
+  const auto kernel = serves ? produced_ping_pong_kernel<true> : produced_ping_pong_kernel<false>;
+  return launch_together(kernel, grid, stream, chain, ends, touched, first, steps);
 }
 
 cudaError_t run_packed(const DeviceChain& chain, std::uint32_t* out, std::uint32_t* in,
