@@ -57,13 +57,11 @@ class DevicePart {
       return device::missing_packets(rank_.chain, step_, warp_) == device::no_link &&
              device::missing_stores(rank_.chain, step_, block_) == device::no_link;
     });
-    good_ = good_ && device::receive_packets(rank_.chain, step_, warp_, 0, !how_.whole_grid);
+    good_ = good_ && device::receive_packets(rank_.chain, step_, warp_);
     good_ = block_.all(good_);
     good_ = good_ && device::receive_stores(rank_.chain, step_, block_);
     if (!good_) ranks_.fail(name_ + "gave up in wait " + std::to_string(step_));
-    if (!how_.whole_grid) return;
-    if (good_) device::acknowledge_packets(rank_.chain, step_, warp_);
-    grid_.arrive_and_wait();
+    if (how_.whole_grid) grid_.arrive_and_wait();
   }
 
   template <class Look>

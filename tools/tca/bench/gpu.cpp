@@ -327,7 +327,7 @@ void check_gpu_bench(const BenchOptions& options) {
   }
   for (const std::string& peer : options.peers) check_peer(peer, options);
   if (is_coll(options.what)) check_collective(options);
-  if (options.threads % 32 != 0 || options.threads > 512) refuse("--threads is a multiple of 32, up to 512");
+  if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
 }
 
 void run_gpu_bench(World& world, const BenchOptions& options) { GpuBench(world, options).run(); }
