@@ -91,10 +91,8 @@ class GridChainOf : protected BlockChainOf<View> {
 
   /// Waits for what the partners send, which every block can read then. Returns the same to all of them.
   __device__ bool wait() {
-    this->wait_silently();
-    const std::uint64_t before = device::grid_arrive(this->chain_.barrier, this->good_);
-    this->acknowledge_all();
-    return agreed_ = this->good_ = device::grid_wait(this->chain_.barrier, before);
+    Blocks::wait();
+    return barrier();
   }
 
   /// What any block has stored before the barrier can be read by every block after it. The barrier also tells

@@ -53,12 +53,8 @@ __global__ void __launch_bounds__(256, 1)
   }
 }
 
-// Up to so many threads a block, each with as many registers as that leaves it.
-constexpr unsigned few = 256, many = 512;
-
 // With BlockChain.
-template <unsigned most_threads>
-__global__ void __launch_bounds__(most_threads, 1)
+__global__ void __launch_bounds__(256, 1)
     parts_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Touched touched,
                  std::uint32_t first, int steps) {
   BlockChain running(chain);
@@ -72,8 +68,7 @@ __global__ void __launch_bounds__(most_threads, 1)
   }
 }
 
-template <unsigned most_threads>
-__global__ void __launch_bounds__(most_threads, 1)
+__global__ void __launch_bounds__(256, 1)
     grid_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ Touched touched,
                 std::uint32_t first, int steps) {
   GridChain running(chain);
@@ -163,9 +158,7 @@ cudaError_t run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, cons
 
 cudaError_t run_exchanges(const DeviceChain& chain, const Touched& touched, bool whole_grid,
                           std::uint32_t first, int steps, Grid grid, cudaStream_t stream) {
-  const auto kernel = grid.threads > few ? (whole_grid ? grid_kernel<many> : parts_kernel<many>)
-                                         : (whole_grid ? grid_kernel<few> : parts_kernel<few>);
-  return launch_together(kernel, grid, stream, chain, touched, first, steps);
+  return launch_together(whole_grid ? grid_kernel : parts_kernel, grid, stream, chain, touched, first, steps);
 }
 
 void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps, cudaStream_t stream) {

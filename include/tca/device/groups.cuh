@@ -22,9 +22,6 @@ __device__ inline Word threads_in_block() { return blockDim.x * blockDim.y * blo
 // The upper half of `word` counts arrivals. The first block adds as much as turns its top bit over once all
 // others have arrived, so the count need not be set back (as in cooperative_groups). The lower half counts
 // arrivals that were not good.
-//
-// A block looks at the word before it arrives, so the bit cannot have turned yet. That look, the arrival, which
-// returns nothing, and the first poll are all under way at once: they take one trip to the L2 and not three.
 __device__ inline std::uint64_t grid_arrive(std::uint64_t* word, bool good) {
   __syncthreads();
   std::uint64_t before = 0;
@@ -32,24 +29,24 @@ __device__ inline std::uint64_t grid_arrive(std::uint64_t* word, bool good) {
     const std::uint64_t arrival = block_number() == 0 ? 0x80000000u - (blocks_in_grid() - 1) : 1;
     const std::uint64_t add = arrival << 32 | (good ? 0 : 1);
     // Release: pairs with the acquire in `grid_wait`, for what this block has stored.
-    asm volatile(
-        "fence.acq_rel.gpu;\n\tld.relaxed.gpu.global.u64 %0, [%1];\n\tred.relaxed.gpu.global.add.u64 [%1], %2;"
-        : "=l"(before)
-        : "l"(word), "l"(add)
-        : "memory");
+    asm volatile("fence.acq_rel.gpu;\n\tatom.relaxed.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(word), "l"(add)
+                 : "memory");
   }
   return before;
 }
 __device__ inline bool grid_wait(std::uint64_t* word, std::uint64_t before) {
-  bool good = true;
+  __shared__ bool all_good;
   if (thread_number() == 0) {
     std::uint64_t now;
     do {
       asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(word) : "memory");
     } while ((before ^ now) >> 63 == 0);
-    good = static_cast<Word>(now) == 0;
+    all_good = static_cast<Word>(now) == 0;
   }
-  return __syncthreads_and(good) != 0;
+  __syncthreads();
+  return all_good;
 }
 __device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
   return grid_wait(word, grid_arrive(word, good));

@@ -311,9 +311,8 @@ class OwnPacket {
     return true;
   }
 
-  // `receive` may leave the acknowledgement to the caller.
   template <class Unit>
-  TCA_DEVICE bool receive(const WaitLimits& limits, Word step, const Unit& unit, bool acknowledges = true) {
+  TCA_DEVICE bool receive(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const Packet* from = packet_of(step);
     BoundedWait waiting(limits, step);
@@ -332,9 +331,8 @@ class OwnPacket {
       }
       if (stores_ != 0) scatter(packet);
     }
-    unit.sync();  // any lane may read what another has stored: a vote orders no memory
-    // Every lane has its packet in a register by now; see `receive_packets`.
-    if (acknowledges) acknowledge(step, unit);
+    unit.sync();              // any lane may read what another has stored: a vote orders no memory
+    acknowledge(step, unit);  // every lane has its packet in a register by now; see `receive_packets`
     note_arrival(unit, link_, step, at_once, unit.lane() == 0);
     return true;
   }
@@ -433,10 +431,8 @@ TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit uni
   return unit.all(sent);
 }
 
-// Receiving may leave the acknowledgements to `acknowledge_packets`.
 template <bool counts = false, class Unit>
-TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0,
-                                      bool acknowledges = true) {
+TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.ll_in, chain.chunks_in, unit, skipped); chunks.next();) {
     LlPut& put = chunks.put;
     const Word first = chunks.chunk * packets_per_chunk;
@@ -474,16 +470,10 @@ TCA_DEVICE_APART bool receive_packets(const DeviceChain& chain, Word step, Unit 
     // Every lane has its packet in a register by now: the loads cannot be overtaken by a store that the
     // sender answers with new packets.
     unit.sync();
-    if (acknowledges && unit.lane() == 0) store_relaxed(put.acks + chunks.chunk, step);
+    if (unit.lane() == 0) store_relaxed(put.acks + chunks.chunk, step);
     note_arrival(unit, put.link, step, at_once, unit.lane() == 0);
   }
   return true;
-}
-
-template <class Unit>
-TCA_DEVICE_APART void acknowledge_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
-  for (Chunks<Unit> chunks(chain.ll_in, chain.chunks_in, unit, skipped); chunks.next();)
-    if (unit.lane() == 0) store_relaxed(chunks.put.acks + chunks.chunk, step);
 }
 
 }  // namespace tca::device

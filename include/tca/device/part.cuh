@@ -75,15 +75,13 @@ class ChainPart {
   }
 
   // What arrived can be read by every lane of the group.
-  __device__ bool wait() { return receive(true); }
-
-  // `wait` in two. The senders need not hear of it at once, and a fence between the two, which waits for all that
-  // the multiprocessor has sent, then has no acknowledgement to wait for.
-  __device__ bool wait_silently() { return receive(false); }
-  __device__ void acknowledge_all() const {
-    if (!takes_part() || !good_) return;
-    acknowledge();
-    if (!in_.is_all()) acknowledge_packets(chain_, step_, Unit(group_), in_.skipped());
+  __device__ bool wait() {
+    if (!takes_part()) return good_;
+    note_look(group_, step_, true);
+    good_ = good_ && in_.receive(chain_.limits, step_, Unit(group_));
+    if (receives_own_packet_ == 0) receive_others();
+    note_end(group_, step_);
+    return good_;
   }
 
   // True once the step has been sent.
@@ -186,15 +184,6 @@ class ChainPart {
     good_ = good_ && post_ready(chain_, step_, group_, parts_start_together_);
   }
 
-  __device__ bool receive(bool acknowledges) {
-    if (!takes_part()) return good_;
-    note_look(group_, step_, true);
-    good_ = good_ && in_.receive(chain_.limits, step_, Unit(group_), acknowledges);
-    if (receives_own_packet_ == 0) receive_others(acknowledges);
-    note_end(group_, step_);
-    return good_;
-  }
-
   __device__ void send() {
     note_start(group_, step_);
     good_ = good_ && out_.send(chain_.limits, step_, Unit(group_));
@@ -213,13 +202,12 @@ class ChainPart {
     return chain_.counts != 0 ? send_counted_stores(chain_, step_, group_, with_copy_engine_)
                               : send_stores(chain_, step_, group_, with_copy_engine_);
   }
-  __device__ bool receive_chunks(bool acknowledges = true) {
-    return chain_.counts != 0
-               ? receive_packets<true>(chain_, step_, Unit(group_), in_.skipped(), acknowledges)
-               : receive_packets(chain_, step_, Unit(group_), in_.skipped(), acknowledges);
+  __device__ bool receive_chunks() {
+    return chain_.counts != 0 ? receive_packets<true>(chain_, step_, Unit(group_), in_.skipped())
+                              : receive_packets(chain_, step_, Unit(group_), in_.skipped());
   }
-  __device__ void receive_others(bool acknowledges) {
-    if (!in_.is_all()) good_ = good_ && receive_chunks(acknowledges);
+  __device__ void receive_others() {
+    if (!in_.is_all()) good_ = good_ && receive_chunks();
     if (group_.lanes() > Warp::size) good_ = group_.all(good_);  // a warp alone has voted as it received
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, group_);
   }

@@ -83,7 +83,7 @@ class StreamPart : public device::ChainPart<BlockOf<L>> {
 };
 
 template <class L>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(256)
     start_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths) {
   StreamPart running(chain, lengths);
   running.set(lengths);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(most_threads)
 }
 
 template <class L>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(256)
     wait_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
   StreamPart running(chain, lengths);
   running.wait();
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(most_threads)
 }
 
 template <class L>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(256)
     exchange_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
   StreamPart running(chain, lengths);
   running.set(lengths);

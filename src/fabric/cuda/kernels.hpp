@@ -13,8 +13,6 @@ struct Grid {
   unsigned blocks = 1;
   unsigned threads = 256;
 };
-// Of a kernel that runs a chain.
-inline constexpr unsigned most_threads = 512;
 
 // Tells the host of a finished step: the last block stores `ticket`.
 struct Done {

@@ -401,7 +401,7 @@ void check_gpu_bench(const BenchOptions& options) {
   if (options.what == "overlap" && (options.ranks < 2 || !(options.starts_by("graph") || options.starts_by("host"))))
     refuse("an overlap needs 2 ranks, and steps started by graph or host; see --ranks and --start");
   if (is_coll(options.what)) check_collective(options);
-  if (options.threads % 32 != 0 || options.threads > 512) refuse("--threads is a multiple of 32, up to 512");
+  if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
 }
 
 void run_gpu_bench(World& world, const BenchOptions& options) { GpuBench(world, options).run(); }

@@ -360,13 +360,10 @@ std::unique_ptr<fabric::Offer> offer(const fabric::ChainSpec& share, Word id, co
 }
 
 Grid grid_for(Word chunks, Word segments, unsigned limit) {
-  constexpr unsigned warp = 32;
-  const unsigned most_blocks = std::min(limit, static_cast<unsigned>(device::max_parts));
   Grid grid;
-  // A warp that carries several chunks waits for the loads of each in turn.
-  if (chunks > most_blocks * (grid.threads / warp) && !getenv("TCA_OLD_GRID")) grid.threads = most_threads;
-  const unsigned warps = grid.threads / warp;
-  grid.blocks = std::min(std::max({(chunks + warps - 1) / warps, segments, 1u}), most_blocks);
+  const unsigned warps = grid.threads / 32;
+  const unsigned blocks = std::max({(chunks + warps - 1) / warps, segments, 1u});
+  grid.blocks = std::min({blocks, limit, static_cast<unsigned>(device::max_parts)});
   return grid;
 }
 
