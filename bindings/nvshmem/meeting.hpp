@@ -27,7 +27,8 @@ class Meeting {
 
   // What any lane of any PE has stored or knows before it is there for all behind it.
   TCA_DEVICE Word barrier() {
-    device::fence_system();  // releases: what the other lanes have stored came to this one by the group's barrier
+    device::
+        fence_system();  // releases: what the other lanes have stored came to this one by the group's barrier
     Word missing = nobody;
     for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes())
       if (pe != team_.rank) send(pe, 0, 0);
@@ -94,9 +95,10 @@ class Meeting {
   }
 
   // Waits for the same place of a few PEs.
-  TCA_DEVICE bool await(Word first, Word place, Word& missing, device::Packet (&got)[device::packets_at_once]) const {
-    if (device::await_packets(team_.limits, step_, box(0, place), 2 * team_.max_values, first, team_.size, team_.rank,
-                              std::uint64_t{step_} << 32, got))
+  TCA_DEVICE bool await(Word first, Word place, Word& missing,
+                        device::Packet (&got)[device::packets_at_once]) const {
+    if (device::await_packets(team_.limits, step_, box(0, place), 2 * team_.max_values, first, team_.size,
+                              team_.rank, std::uint64_t{step_} << 32, got))
       return true;
     for (Word k = 0; k < device::packets_at_once && first + k < team_.size; ++k)
       if (first + k != team_.rank && !box(first + k, place)->read_once().carries(step_)) missing = first + k;
