@@ -21,7 +21,7 @@ using device::Packet;
 constexpr Word max_values = 5, bytes_at_most = 8 * max_values;
 
 struct Case {
-  Word pes = 2, lanes = 1, steps = 300;
+  Word pes = 2, lanes = 1, steps = 150;
   double limit_s = 30;
   int silent = -1;  // a PE that never comes
 };
@@ -152,13 +152,13 @@ void expect_all_right(const Case& test) {
 TEST(NvshmemMeeting, BringsThreadsTogether) {
   expect_all_right({.pes = 1});
   expect_all_right({.pes = 2});
-  expect_all_right({.pes = 5, .steps = 150});
+  expect_all_right({.pes = 5, .steps = 60});
 }
 
 TEST(NvshmemMeeting, BringsGroupsOfLanesTogether) {
   expect_all_right({.pes = 1, .lanes = 2});
-  expect_all_right({.pes = 2, .lanes = 3, .steps = 150});
-  expect_all_right({.pes = 3, .lanes = 2, .steps = 150});
+  expect_all_right({.pes = 2, .lanes = 3, .steps = 60});
+  expect_all_right({.pes = 3, .lanes = 2, .steps = 60});
 }
 
 TEST(NvshmemMeeting, SaysWhoHasNotCome) {
