@@ -28,12 +28,15 @@ __global__ void ring(long* token, long* sent, uint64_t* arrived) {
   if (pe == 0) nvshmem_signal_wait_until(arrived, NVSHMEM_CMP_EQ, 1);
 }
 
-__host__ __device__ static double new_heat(const double* cell) { return *cell + 0.2 * (cell[-1] + cell[1] - 2 * *cell); }
+__host__ __device__ static double new_heat(const double* cell) {
+  return *cell + 0.2 * (cell[-1] + cell[1] - 2 * *cell);
+}
 
 // Cells 1 to `cells` are this PE's; cells 0 and `cells` + 1 are its neighbours'. `news` counts, of each neighbour, the steps
 // whose cell has come. The two arrays take turns: who has the neighbours' cells of a step knows that they are through with
 // those of the step before.
-__global__ void stencil(double* even, double* odd, int cells, int steps, uint64_t* news, double* heat, double* total) {
+__global__ void stencil(double* even, double* odd, int cells, int steps, uint64_t* news, double* heat,
+                        double* total) {
   const int pe = nvshmem_my_pe(), pes = nvshmem_n_pes();
   const int left = (pe + pes - 1) % pes, right = (pe + 1) % pes;
   double *now = even, *next = odd;
@@ -73,8 +76,10 @@ static std::vector<double> whole_ring(long cells, long hot, int steps) {
 }
 
 int main(int argc, char** argv) {
-  const int cells = argc > 1 ? std::atoi(argv[1]) : 1000, steps = (argc > 2 ? std::atoi(argv[2]) : 200) / 2 * 2;
-  if (cells < 2 || steps < 2) return std::fprintf(stderr, "usage: nvshmem [cells a PE, 2 or more] [steps, 2 or more]\n"), 2;
+  const int cells = argc > 1 ? std::atoi(argv[1]) : 1000,
+            steps = (argc > 2 ? std::atoi(argv[2]) : 200) / 2 * 2;
+  if (cells < 2 || steps < 2)
+    return std::fprintf(stderr, "usage: nvshmem [cells a PE, 2 or more] [steps, 2 or more]\n"), 2;
   nvshmem_init();
   const int pe = nvshmem_my_pe(), pes = nvshmem_n_pes();
   int gpus = 0;
@@ -103,12 +108,16 @@ int main(int argc, char** argv) {
 
   std::vector<double> mine(cells);
   double total = 0, worst = 0;
-  check(cudaMemcpy(mine.data(), rods + 1, cells * sizeof(double), cudaMemcpyDeviceToHost), "reading the cells");
+  check(cudaMemcpy(mine.data(), rods + 1, cells * sizeof(double), cudaMemcpyDeviceToHost),
+        "reading the cells");
   check(cudaMemcpy(&total, sums + 1, sizeof total, cudaMemcpyDeviceToHost), "reading the sum");
   const std::vector<double> expected = whole_ring(long{pes} * cells, hot, steps);
-  for (int i = 0; i < cells; ++i) worst = std::fmax(worst, std::fabs(mine[i] - expected[1 + long{pe} * cells + i]));
-  const bool good = (pe != 0 || round == long{pes} * (pes - 1) / 2) && worst < 1e-9 && std::fabs(total - hot * 100.0) < 1e-6 * total;
-  std::printf("PE %d of %d: token %ld, heat %.9g, %d steps: %s\n", pe, pes, round, total, steps, good ? "right" : "WRONG");
+  for (int i = 0; i < cells; ++i)
+    worst = std::fmax(worst, std::fabs(mine[i] - expected[1 + long{pe} * cells + i]));
+  const bool good = (pe != 0 || round == long{pes} * (pes - 1) / 2) && worst < 1e-9 &&
+                    std::fabs(total - hot * 100.0) < 1e-6 * total;
+  std::printf("PE %d of %d: token %ld, heat %.9g, %d steps: %s\n", pe, pes, round, total, steps,
+              good ? "right" : "WRONG");
 
   nvshmem_free(sums);
   nvshmem_free(rods);

@@ -79,7 +79,8 @@ void measure(const char* what, double a_step, const Launch& launch) {
   std::sort(times.begin(), times.end());
   const double scale = 1000.0 / steps / a_step;
   if (nvshmem_my_pe() == 0)
-    std::printf("%-36s %8.3f  (%.3f to %.3f)\n", what, times[batches / 2] * scale, times.front() * scale, times.back() * scale);
+    std::printf("%-36s %8.3f  (%.3f to %.3f)\n", what, times[batches / 2] * scale, times.front() * scale,
+                times.back() * scale);
 }
 
 // PE 0 leaves the id in a file, where the others find it.
@@ -121,13 +122,15 @@ int main(int argc, char** argv) {
   double* const values = memory + 512;
   auto* const together = reinterpret_cast<uint64_t*>(memory + 256);
   measure("8 bytes by p", 2, [&](uint64_t first) { by_p<<<1, 1>>>(signals + 16, first); });
-  measure("put_signal of 8 bytes", 2, [&](uint64_t first) { by_put_signal<<<1, 1>>>(memory, signals, values, first); });
-  measure("put_signal, data beside signal", 2, [&](uint64_t first) {
-    by_put_signal<<<1, 1>>>(memory + 257, together, values, first);
-  });
+  measure("put_signal of 8 bytes", 2,
+          [&](uint64_t first) { by_put_signal<<<1, 1>>>(memory, signals, values, first); });
+  measure("put_signal, data beside signal", 2,
+          [&](uint64_t first) { by_put_signal<<<1, 1>>>(memory + 257, together, values, first); });
   measure("sum of one double, a thread", 1, [&](uint64_t) { sums_of_thread<<<1, 1>>>(values, values + 16); });
-  measure("sum of one double, a block of 32", 1, [&](uint64_t) { sums_of_block<<<1, 32>>>(values, values + 16); });
-  measure("sum of one double, a block of 256", 1, [&](uint64_t) { sums_of_block<<<1, 256>>>(values, values + 16); });
+  measure("sum of one double, a block of 32", 1,
+          [&](uint64_t) { sums_of_block<<<1, 32>>>(values, values + 16); });
+  measure("sum of one double, a block of 256", 1,
+          [&](uint64_t) { sums_of_block<<<1, 256>>>(values, values + 16); });
   measure("barrier, a block of 32", 1, [&](uint64_t) { barriers<<<1, 32>>>(); });
   nvshmem_free(signals);
   nvshmem_free(memory);

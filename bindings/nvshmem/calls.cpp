@@ -17,7 +17,8 @@ namespace tca::nvshmem {
 namespace {
 
 void say(const char* call, const std::string& sentence) {
-  const std::string who = session() != nullptr ? fmt::format("PE {}: ", session()->pe().rank()) : std::string();
+  const std::string who =
+      session() != nullptr ? fmt::format("PE {}: ", session()->pe().rank()) : std::string();
   fmt::print(stderr, "nvshmem: {}{}: {}\n", who, call, sentence);
   std::fflush(stderr);
 }
@@ -67,8 +68,9 @@ void check_pe(int pe) {
 void check_team(nvshmem_team_t team) {
   here();
   if (team < 0 || team >= teams)
-    throw Misuse(fmt::format("there is no team {}; there are NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED and NVSHMEMX_TEAM_NODE",
-                             team));
+    throw Misuse(fmt::format(
+        "there is no team {}; there are NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED and NVSHMEMX_TEAM_NODE",
+        team));
 }
 
 // The address at another PE of symmetric memory of this one.
@@ -76,7 +78,8 @@ void* at(const void* memory, std::size_t bytes, int pe) {
   Pe& own = here().pe();
   check_pe(pe);
   if (!own.holds(memory, bytes))
-    throw Misuse(fmt::format("{} bytes from {} on are not symmetric memory; nvshmem_malloc gives it", bytes, memory));
+    throw Misuse(
+        fmt::format("{} bytes from {} on are not symmetric memory; nvshmem_malloc gives it", bytes, memory));
   return own.parts().parts[pe] + own.offset_of(memory);
 }
 
@@ -93,10 +96,11 @@ void check_device() {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, here().pe().heap()));
   if (attributes.device != current)
-    throw Misuse(fmt::format(
-        "GPU {} is current, and this PE came up on GPU {}; call cudaSetDevice before nvshmem_init, or choose the GPU of the "
-        "PE's position on this host (nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE))",
-        current, attributes.device));
+    throw Misuse(
+        fmt::format("GPU {} is current, and this PE came up on GPU {}; call cudaSetDevice before "
+                    "nvshmem_init, or choose the GPU of the "
+                    "PE's position on this host (nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE))",
+                    current, attributes.device));
 }
 
 void leave() {
@@ -113,14 +117,16 @@ using namespace tca::nvshmem;
 int tca_nvshmem_init(unsigned flags, const nvshmemx_init_attr_t* attributes) {
   try {
     if (session() != nullptr) return 0;
-    session() = std::make_unique<Session>(flags, attributes);
+    come_up(flags, attributes);
     return 0;
   } catch (...) {
     return say_exception("nvshmem_init");
   }
 }
 
-void tca_nvshmem_finalize() { or_end("nvshmem_finalize", [] { leave(); }); }
+void tca_nvshmem_finalize() {
+  or_end("nvshmem_finalize", [] { leave(); });
+}
 
 void tca_nvshmem_exit(int status) {
   std::fflush(nullptr);
@@ -162,7 +168,8 @@ void tca_nvshmem_free(void* memory) {
   or_end("nvshmem_free", [&] { here().pe().release(memory); });
 }
 void* tca_nvshmem_ptr(const void* memory, int pe) {
-  if (session() == nullptr || pe < 0 || pe >= here().pe().size() || !here().pe().holds(memory)) return nullptr;
+  if (session() == nullptr || pe < 0 || pe >= here().pe().size() || !here().pe().holds(memory))
+    return nullptr;
   return at(memory, 1, pe);
 }
 
@@ -178,11 +185,12 @@ void tca_nvshmem_get(void* to, const void* from, size_t bytes, int pe, const cha
     settle();
   });
 }
-void tca_nvshmem_put_strided(void* to, const void* from, ptrdiff_t to_stride, ptrdiff_t from_stride, size_t count,
-                             size_t element_bytes, int pe, const char* call) {
+void tca_nvshmem_put_strided(void* to, const void* from, ptrdiff_t to_stride, ptrdiff_t from_stride,
+                             size_t count, size_t element_bytes, int pe, const char* call) {
   or_end(call, [&] {
     at(to, element_bytes, pe);
-    launch_put_strided(to, from, to_stride, from_stride, count, static_cast<unsigned>(element_bytes), pe, here().stream());
+    launch_put_strided(to, from, to_stride, from_stride, count, static_cast<unsigned>(element_bytes), pe,
+                       here().stream());
     settle();
   });
 }
@@ -193,7 +201,8 @@ void tca_nvshmem_barrier(nvshmem_team_t team, const char* call) {
     here().pe().world().barrier();  // the host's own puts are complete
   });
 }
-int tca_nvshmem_sum(nvshmem_team_t team, int kind, void* to, const void* from, size_t count, const char* call) {
+int tca_nvshmem_sum(nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
+                    const char* call) {
   return or_end(call, [&] {
     check_team(team);
     launch_sum(team, kind, to, from, count, here().stream());
@@ -201,7 +210,8 @@ int tca_nvshmem_sum(nvshmem_team_t team, int kind, void* to, const void* from, s
     return 0;
   });
 }
-int tca_nvshmem_broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root, const char* call) {
+int tca_nvshmem_broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
+                          const char* call) {
   return or_end(call, [&] {
     check_team(team);
     check_pe(root);
@@ -211,20 +221,23 @@ int tca_nvshmem_broadcast(nvshmem_team_t team, void* to, const void* from, size_
   });
 }
 
-void tca_nvshmem_put_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream, const char* call) {
+void tca_nvshmem_put_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream,
+                               const char* call) {
   or_end(call, [&] { move(at(to, bytes, pe), from, bytes, stream); });
 }
-void tca_nvshmem_get_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream, const char* call) {
+void tca_nvshmem_get_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream,
+                               const char* call) {
   or_end(call, [&] { move(to, at(from, bytes, pe), bytes, stream); });
 }
-void tca_nvshmem_signal_on_stream(uint64_t* signal, uint64_t value, int op, int pe, cudaStream_t stream, const char* call) {
+void tca_nvshmem_signal_on_stream(uint64_t* signal, uint64_t value, int op, int pe, cudaStream_t stream,
+                                  const char* call) {
   or_end(call, [&] {
     at(signal, sizeof *signal, pe);
     launch_signal(signal, value, op, pe, stream);
   });
 }
-void tca_nvshmem_wait_on_stream(void* number, int cmp, uint64_t value, size_t bytes, int is_signed, cudaStream_t stream,
-                                const char* call) {
+void tca_nvshmem_wait_on_stream(void* number, int cmp, uint64_t value, size_t bytes, int is_signed,
+                                cudaStream_t stream, const char* call) {
   or_end(call, [&] {
     here();
     launch_wait(number, cmp, value, bytes, is_signed != 0, stream);

@@ -69,7 +69,8 @@ __device__ void fail_team(nvshmem_team_t team, Word missing, const char* call) {
     if (lost_pe() != nobody)
       printf("nvshmem: PE %d: %s: PE %u is lost\n", state.pe, call, lost_pe());
     else
-      printf("nvshmem: PE %d: %s on team %d: PE %u has not come within %g s\n", state.pe, call, team, missing, seconds());
+      printf("nvshmem: PE %d: %s on team %d: PE %u has not come within %g s\n", state.pe, call, team, missing,
+             seconds());
   }
   end_kernel();
 }
@@ -88,13 +89,15 @@ __device__ int meet(nvshmem_team_t team, const char* call, const Body& body) {
 
 template <class T>
 __device__ T* there(T* here, Word pe) {
-  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(here) + static_cast<std::uintptr_t>(state.apart[pe]));
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(here) +
+                              static_cast<std::uintptr_t>(state.apart[pe]));
 }
 
 // Each PE adds up its share of the elements, over all PEs' memory, and stores it at all of them. Its share is nobody else's,
 // so `to` may be `from`.
 template <class T, class Group>
-__device__ Word sum_shares(const tca::DeviceTeam& team, const Group& group, T* to, const T* from, std::size_t count) {
+__device__ Word sum_shares(const tca::DeviceTeam& team, const Group& group, T* to, const T* from,
+                           std::size_t count) {
   Word missing = Meeting(team, group).barrier();
   if (missing != nobody) return missing;
   const std::size_t begin = count * team.rank / team.size, end = count * (team.rank + 1) / team.size;
@@ -107,7 +110,8 @@ __device__ Word sum_shares(const tca::DeviceTeam& team, const Group& group, T* t
 }
 
 template <class T>
-__device__ int sum_of(Scope scope, nvshmem_team_t number, T* to, const T* from, std::size_t count, const char* call) {
+__device__ int sum_of(Scope scope, nvshmem_team_t number, T* to, const T* from, std::size_t count,
+                      const char* call) {
   return meet(number, call, [&](const tca::DeviceTeam& team) {
     return by(scope, [&](const auto& group) {
       if (count <= team.max_values) return Meeting(team, group).sum(to, from, static_cast<Word>(count));
@@ -119,8 +123,8 @@ __device__ int sum_of(Scope scope, nvshmem_team_t number, T* to, const T* from, 
 }
 
 template <class Atom, class Group>
-__device__ void copy_elements(Atom* to, const Atom* from, std::ptrdiff_t to_stride, std::ptrdiff_t from_stride,
-                              std::size_t count, const Group& group) {
+__device__ void copy_elements(Atom* to, const Atom* from, std::ptrdiff_t to_stride,
+                              std::ptrdiff_t from_stride, std::size_t count, const Group& group) {
   for (std::size_t i = group.lane(); i < count; i += group.lanes()) {
     const auto k = static_cast<std::ptrdiff_t>(i);
     to[k * to_stride] = from[k * from_stride];
@@ -134,7 +138,8 @@ __device__ void fail_at(const void* address, int pe, const char* call) {
     if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes))
       printf("nvshmem: PE %d: %s: there is no PE %d; there are %d\n", state.pe, call, pe, state.pes);
     else
-      printf("nvshmem: PE %d: %s to PE %d: %p is not symmetric memory; nvshmem_malloc gives it\n", state.pe, call, pe, address);
+      printf("nvshmem: PE %d: %s to PE %d: %p is not symmetric memory; nvshmem_malloc gives it\n", state.pe,
+             call, pe, address);
   }
   end_kernel();
 }
@@ -145,17 +150,21 @@ __device__ void fail_wait(const void* address, int cmp, unsigned long long want,
     const char* const signs[] = {"==", "!=", ">", "<=", "<", ">="};
     const char* const sign = static_cast<unsigned>(cmp) < 6 ? signs[cmp] : "?";
     if (lost_pe() != nobody)
-      printf("nvshmem: PE %d: %s: PE %u is lost; byte %llu of the heap is %lld, %s %lld was waited for\n", state.pe, call,
-             lost_pe(), static_cast<unsigned long long>(static_cast<const char*>(address) - state.heap), have, sign, want);
+      printf("nvshmem: PE %d: %s: PE %u is lost; byte %llu of the heap is %lld, %s %lld was waited for\n",
+             state.pe, call, lost_pe(),
+             static_cast<unsigned long long>(static_cast<const char*>(address) - state.heap), have, sign,
+             want);
     else
-      printf("nvshmem: PE %d: %s: byte %llu of the heap has been %lld for %g s, %s %lld was waited for\n", state.pe, call,
-             static_cast<unsigned long long>(static_cast<const char*>(address) - state.heap), have, seconds(), sign, want);
+      printf("nvshmem: PE %d: %s: byte %llu of the heap has been %lld for %g s, %s %lld was waited for\n",
+             state.pe, call, static_cast<unsigned long long>(static_cast<const char*>(address) - state.heap),
+             have, seconds(), sign, want);
   }
   end_kernel();
 }
 
 __device__ unsigned long long go_on(unsigned long long begin) {
-  constexpr unsigned long long last_polls = 1;  // in place of a time: a PE is lost, and its last signal may just have come
+  constexpr unsigned long long last_polls =
+      1;  // in place of a time: a PE is lost, and its last signal may just have come
   const tca::device::WaitLimits& limits = team_of[0].limits;
   if (tca::device::load_relaxed(limits.over) != 0 || tca::device::load_relaxed(limits.abort) != 0) return 0;
   if (lost_pe() != nobody) return begin == last_polls ? 0 : last_polls;
@@ -174,21 +183,24 @@ __device__ void copy(Scope scope, void* to, const void* from, size_t bytes, unsi
   by(scope, [&](const auto& group) {
     group.sync();  // sends what any lane has stored
     if (atom >= 4)
-      tca::device::copy_bytes<std::uint32_t>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes, group);
+      tca::device::copy_bytes<std::uint32_t>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+                                             bytes, group);
     else
-      tca::device::copy_bytes<std::uint8_t>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes, group);
+      tca::device::copy_bytes<std::uint8_t>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+                                            bytes, group);
     group.sync();  // any lane may overwrite it
     return 0;
   });
 }
 
-__device__ void copy_strided(Scope scope, void* to, const void* from, ptrdiff_t to_stride, ptrdiff_t from_stride,
-                             size_t count, unsigned element_bytes) {
+__device__ void copy_strided(Scope scope, void* to, const void* from, ptrdiff_t to_stride,
+                             ptrdiff_t from_stride, size_t count, unsigned element_bytes) {
   by(scope, [&](const auto& group) {
     group.sync();
     const auto elements = [&](auto atom) {
       using Atom = decltype(atom);
-      copy_elements(static_cast<Atom*>(to), static_cast<const Atom*>(from), to_stride, from_stride, count, group);
+      copy_elements(static_cast<Atom*>(to), static_cast<const Atom*>(from), to_stride, from_stride, count,
+                    group);
     };
     if (element_bytes == 8) elements(std::uint64_t{});
     if (element_bytes == 4) elements(std::uint32_t{});
@@ -206,22 +218,28 @@ __device__ int barrier(Scope scope, nvshmem_team_t number, const char* call) {
 }
 
 // By the third column of TCA_NVSHMEM_SUM_TYPES. Signed and unsigned integers have the same sums.
-__device__ int sum(Scope scope, nvshmem_team_t team, int kind, void* to, const void* from, size_t count, const char* call) {
-  if (kind == 0) return sum_of(scope, team, static_cast<float*>(to), static_cast<const float*>(from), count, call);
-  if (kind == 1) return sum_of(scope, team, static_cast<double*>(to), static_cast<const double*>(from), count, call);
+__device__ int sum(Scope scope, nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
+                   const char* call) {
+  if (kind == 0)
+    return sum_of(scope, team, static_cast<float*>(to), static_cast<const float*>(from), count, call);
+  if (kind == 1)
+    return sum_of(scope, team, static_cast<double*>(to), static_cast<const double*>(from), count, call);
   if (kind == 2)
-    return sum_of(scope, team, static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from), count, call);
-  return sum_of(scope, team, static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), count, call);
+    return sum_of(scope, team, static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from),
+                  count, call);
+  return sum_of(scope, team, static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), count,
+                call);
 }
 
-__device__ int broadcast(Scope scope, nvshmem_team_t number, void* to, const void* from, size_t bytes, int root,
-                         const char* call) {
+__device__ int broadcast(Scope scope, nvshmem_team_t number, void* to, const void* from, size_t bytes,
+                         int root, const char* call) {
   if (static_cast<unsigned>(root) >= static_cast<unsigned>(state.pes)) fail_at(to, root, call);
   return meet(number, call, [&](const tca::DeviceTeam& team) {
     return by(scope, [&](const auto& group) {
       if (bytes <= 8 * team.max_values)
-        return Meeting(team, group).broadcast(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
-                                              static_cast<Word>(bytes), static_cast<Word>(root));
+        return Meeting(team, group)
+            .broadcast(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+                       static_cast<Word>(bytes), static_cast<Word>(root));
       at(static_cast<char*>(to), root, call);
       if (state.pe == root)
         for (int pe = 0; pe < state.pes; ++pe) copy(scope, there(static_cast<char*>(to), pe), from, bytes, 1);

@@ -33,7 +33,8 @@ bool Heap::give_back(std::size_t offset) {
   if (block == taken_.end()) return false;
   auto piece = free_.emplace(offset, block->second).first;
   taken_.erase(block);
-  if (const auto next = std::next(piece); next != free_.end() && piece->first + piece->second == next->first) {
+  if (const auto next = std::next(piece);
+      next != free_.end() && piece->first + piece->second == next->first) {
     piece->second += next->second;
     free_.erase(next);
   }

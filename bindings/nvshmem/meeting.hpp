@@ -27,12 +27,12 @@ class Meeting {
 
   // What any lane of any PE has stored or knows before it is there for all behind it.
   TCA_DEVICE Word barrier() {
-    device::fence_system();  // releases: what the other lanes have stored came to this one by the group's barrier
+    // Releases: what the other lanes have stored came to this one by the group's barrier.
+    if (group_.lane() < team_.size) device::fence_system();
     Word missing = nobody;
     for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes())
       if (pe != team_.rank) send(pe, 0, 0);
     for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes()) await_one(pe, 0, missing);
-    device::fence_system();  // acquires, for this lane and, by the group's barrier, for the others
     return end(missing);
   }
 
@@ -93,20 +93,32 @@ class Meeting {
     for (Word pe = 0; pe < team_.rank; ++pe) send(pe, place, data);
   }
 
-  // Waits for the same place of a few PEs.
-  TCA_DEVICE bool await(Word first, Word place, Word& missing, device::Packet (&got)[device::packets_at_once]) const {
-    if (device::await_packets(team_.limits, step_, box(0, place), 2 * team_.max_values, first, team_.size, team_.rank,
-                              std::uint64_t{step_} << 32, got))
-      return true;
-    for (Word k = 0; k < device::packets_at_once && first + k < team_.size; ++k)
-      if (first + k != team_.rank && !box(first + k, place)->read_once().carries(step_)) missing = first + k;
-    if (missing == nobody) missing = team_.rank;  // it has come after all, behind a wait that has ended
-    return false;
+  // Waits for the same place of a few PEs from `first` on, whose packets are all asked for at once: one after
+  // the other they would take a trip to the L2 each.
+  TCA_DEVICE bool await(Word first, Word place, Word& missing,
+                        device::Packet (&got)[device::packets_at_once]) const {
+    device::BoundedWait waiting(team_.limits, step_);
+    for (;;) {
+      Word late = nobody;
+      TCA_UNROLL
+      for (Word k = 0; k < device::packets_at_once; ++k) {
+        const Word pe = first + k;
+        if (pe >= team_.size || pe == team_.rank) continue;
+        got[k] = box(pe, place)->read_once();
+        if (!got[k].carries(step_)) late = pe;
+      }
+      if (late == nobody) return true;
+      if (waiting.keep_polling(late)) continue;
+      missing = late;
+      return false;
+    }
   }
+  // Waits for a packet of one PE, whose data the caller reads again. The load that finds it acquires, in the
+  // same trip; a fence behind it would take longer than the trip.
   TCA_DEVICE bool await_one(Word pe, Word place, Word& missing) const {
     if (pe == team_.rank || missing != nobody) return missing == nobody;
     device::BoundedWait waiting(team_.limits, step_);
-    while (!box(pe, place)->read_once().carries(step_)) {
+    while (!box(pe, place)->read_acquire().carries(step_)) {
       if (waiting.keep_polling(pe)) continue;
       missing = pe;
       return false;

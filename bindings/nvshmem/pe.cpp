@@ -33,11 +33,13 @@ std::size_t heap_bytes(const char* setting) {
   bool good = error == std::errc{} && number > 0;
   if (!unit.empty()) {
     const std::size_t at = units.find(static_cast<char>(unit[0] & ~0x20));
-    good = good && at != std::string_view::npos && (unit.size() == 1 || unit.substr(1) == "B" || unit.substr(1) == "b");
+    good = good && at != std::string_view::npos &&
+           (unit.size() == 1 || unit.substr(1) == "B" || unit.substr(1) == "b");
     if (good) scale <<= 10 * (at + 1);
   }
   if (!good)
-    throw Misuse(fmt::format("NVSHMEM_SYMMETRIC_SIZE={} is no size; give a number with K, M or G, such as 512M", setting));
+    throw Misuse(fmt::format(
+        "NVSHMEM_SYMMETRIC_SIZE={} is no size; give a number with K, M or G, such as 512M", setting));
   const auto bytes = static_cast<std::size_t>(number * static_cast<double>(scale));
   return (bytes + Heap::granule - 1) / Heap::granule * Heap::granule;
 }
@@ -49,8 +51,9 @@ Pe::Pe(World& world, std::size_t heap_bytes)
   const std::vector<std::uint64_t> sizes = world.all_gather(std::uint64_t{heap_bytes});
   const auto other = std::ranges::find_if(sizes, [&](std::uint64_t size) { return size != sizes[0]; });
   if (other != sizes.end())
-    throw Misuse(fmt::format("NVSHMEM_SYMMETRIC_SIZE gives PE 0 a heap of {} bytes and PE {} one of {}; give all the same",
-                             sizes[0], other - sizes.begin(), *other));
+    throw Misuse(fmt::format(
+        "NVSHMEM_SYMMETRIC_SIZE gives PE 0 a heap of {} bytes and PE {} one of {}; give all the same",
+        sizes[0], other - sizes.begin(), *other));
   const std::uintptr_t begin = number_of(heap());
   alignment_ = std::ranges::min(world.all_gather(std::uint64_t{begin & (~begin + 1)}));
 }
@@ -68,10 +71,11 @@ void* Pe::allocate(std::size_t bytes, std::size_t alignment, bool cleared, std::
   const auto other = std::ranges::find_if(all, [&](const Request& request) { return !(request == all[0]); });
   if (other != all.end())
     throw Misuse(fmt::format(
-        "PE 0 asks for {} bytes at a multiple of {}{}, PE {} for {} at a multiple of {}{}; all PEs ask for the same, in "
+        "PE 0 asks for {} bytes at a multiple of {}{}, PE {} for {} at a multiple of {}{}; all PEs ask for "
+        "the same, in "
         "the same order",
-        all[0].bytes, all[0].alignment, all[0].cleared != 0 ? ", cleared" : "", other - all.begin(), other->bytes,
-        other->alignment, other->cleared != 0 ? ", cleared" : ""));
+        all[0].bytes, all[0].alignment, all[0].cleared != 0 ? ", cleared" : "", other - all.begin(),
+        other->bytes, other->alignment, other->cleared != 0 ? ", cleared" : ""));
   if (alignment != 0 && (alignment & (alignment - 1)) != 0)
     throw Misuse(fmt::format("an alignment of {} is no power of two", alignment));
   if (bytes == 0) return nullptr;
@@ -81,7 +85,8 @@ void* Pe::allocate(std::size_t bytes, std::size_t alignment, bool cleared, std::
   const auto offset = heap_.take(bytes, alignment);
   if (!offset) {
     complaint = fmt::format(
-        "{} bytes do not fit: the heap has {} bytes, and {} of them are the largest free piece; NVSHMEM_SYMMETRIC_SIZE gives "
+        "{} bytes do not fit: the heap has {} bytes, and {} of them are the largest free piece; "
+        "NVSHMEM_SYMMETRIC_SIZE gives "
         "it more",
         bytes, heap_.bytes(), largest);
     return nullptr;
@@ -104,7 +109,8 @@ void Pe::release(void* memory) {
   world_.barrier();  // everybody is through with it
   if (memory == nullptr) return;
   if (!holds(memory) || !heap_.give_back(offset_of(memory)))
-    throw Misuse(fmt::format("{} is not memory that nvshmem_malloc has given, or it was freed already", memory));
+    throw Misuse(
+        fmt::format("{} is not memory that nvshmem_malloc has given, or it was freed already", memory));
 }
 
 }  // namespace tca::nvshmem

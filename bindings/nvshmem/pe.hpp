@@ -20,8 +20,8 @@ class Misuse : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline constexpr int teams = 3;             // NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED and NVSHMEMX_TEAM_NODE
-inline constexpr int values_at_once = 64;   // that a team combines in one step
+inline constexpr int teams = 3;            // NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED and NVSHMEMX_TEAM_NODE
+inline constexpr int values_at_once = 64;  // that a team combines in one step
 
 // The size of the heap by NVSHMEM_SYMMETRIC_SIZE, such as 512M; 1 GiB without it. Throws Misuse for anything else.
 std::size_t heap_bytes(const char* setting);

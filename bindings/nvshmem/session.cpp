@@ -18,7 +18,8 @@ namespace tca::nvshmem {
 namespace {
 
 void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw Error(Errc::device_failed, fmt::format("{}: {}", what, cudaGetErrorString(error)));
+  if (error != cudaSuccess)
+    throw Error(Errc::device_failed, fmt::format("{}: {}", what, cudaGetErrorString(error)));
 }
 
 // The GPU that the program has chosen, if it has: a context of its own is current then. Otherwise the one of this PE's
@@ -26,9 +27,13 @@ void check(cudaError_t error, const char* what) {
 int chosen_device() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  if (cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &found) != cudaSuccess ||
-      found != cudaDriverEntryPointSuccess)
-    return -1;
+#if CUDART_VERSION >= 12050
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &found);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint("cuCtxGetCurrent", &function, cudaEnableDefault, &found);
+#endif
+  if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) return -1;
   void* context = nullptr;
   int device = -1;
   if (reinterpret_cast<int (*)(void**)>(function)(&context) != 0 || context == nullptr) return -1;
@@ -54,13 +59,14 @@ World by_mpi([[maybe_unused]] const void* comm, [[maybe_unused]] const WorldOpti
 #endif
 }
 
-World come_up(unsigned flags, const nvshmemx_init_attr_t* attributes) {
+World make_world(unsigned flags, const nvshmemx_init_attr_t* attributes) {
   const WorldOptions options{.fabric = "cuda", .device = chosen_device()};
   if (flags == 0) return World::init(options);
   if (attributes == nullptr) throw Misuse("the attributes are NULL");
   if (flags == NVSHMEMX_INIT_WITH_MPI_COMM) return by_mpi(attributes->mpi_comm, options);
   if (flags == NVSHMEMX_INIT_WITH_UNIQUEID) return by_id(attributes->args.uid_args, options);
-  throw Misuse(fmt::format("flags {:#x} are neither NVSHMEMX_INIT_WITH_MPI_COMM nor NVSHMEMX_INIT_WITH_UNIQUEID", flags));
+  throw Misuse(fmt::format(
+      "flags {:#x} are neither NVSHMEMX_INIT_WITH_MPI_COMM nor NVSHMEMX_INIT_WITH_UNIQUEID", flags));
 }
 
 tca_nvshmem::State state_of(const Pe& pe) {
@@ -78,7 +84,8 @@ tca_nvshmem::State state_of(const Pe& pe) {
 
 }  // namespace
 
-Session::Session(unsigned flags, const nvshmemx_init_attr_t* attributes) : world_(come_up(flags, attributes)) {
+Session::Session(unsigned flags, const nvshmemx_init_attr_t* attributes)
+    : world_(make_world(flags, attributes)) {
   pe_.emplace(world_, heap_bytes(std::getenv("NVSHMEM_SYMMETRIC_SIZE")));
   std::vector<DeviceTeam> views;
   for (const char* name : {"NVSHMEM_TEAM_WORLD", "NVSHMEM_TEAM_SHARED", "NVSHMEMX_TEAM_NODE"}) {
@@ -95,9 +102,24 @@ Session::~Session() {
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 
+namespace {
+
+// At the end of a process that has not called nvshmem_finalize, as long as CUDA's runtime is there: what is registered last
+// goes first.
+struct Leaver {
+  ~Leaver() { session().reset(); }
+};
+
+}  // namespace
+
 std::unique_ptr<Session>& session() {
-  static std::unique_ptr<Session> current;
+  static auto& current = *new std::unique_ptr<Session>;
   return current;
+}
+
+void come_up(unsigned flags, const nvshmemx_init_attr_t* attributes) {
+  session() = std::make_unique<Session>(flags, attributes);
+  static const Leaver leaver;
 }
 
 void make_id(nvshmemx_uniqueid_t& id) {

@@ -31,6 +31,9 @@ class Session {
 // Null before init and after finalize.
 std::unique_ptr<Session>& session();
 
+// Makes it; collective. It is left at the latest when the process ends.
+void come_up(unsigned flags, const nvshmemx_init_attr_t* attributes);
+
 // A name by which the PEs of a program find each other, in an id that travels to them as bytes.
 void make_id(nvshmemx_uniqueid_t& id);
 

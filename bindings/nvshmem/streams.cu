@@ -15,7 +15,8 @@ namespace {
 constexpr unsigned few = 32, many = 512;  // threads: for a few values, and for copies
 
 void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw Error(Errc::device_failed, std::string(what) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess)
+    throw Error(Errc::device_failed, std::string(what) + ": " + cudaGetErrorString(error));
 }
 void launched(const char* what) { check(cudaGetLastError(), what); }
 
@@ -35,10 +36,12 @@ __global__ void sum_kernel(int team, int kind, void* to, const void* from, std::
 __global__ void broadcast_kernel(int team, void* to, const void* from, std::size_t bytes, int root) {
   tca_nvshmem::broadcast(tca_nvshmem::by_block, team, to, from, bytes, root, "a broadcast on a stream");
 }
-__global__ void strided_kernel(void* to, const void* from, std::ptrdiff_t to_stride, std::ptrdiff_t from_stride,
-                               std::size_t count, unsigned element_bytes, int pe) {
-  tca_nvshmem::copy_strided(tca_nvshmem::by_block, tca_nvshmem::at(static_cast<char*>(to), pe, "a strided put"), from,
-                            to_stride, from_stride, count, element_bytes);
+__global__ void strided_kernel(void* to, const void* from, std::ptrdiff_t to_stride,
+                               std::ptrdiff_t from_stride, std::size_t count, unsigned element_bytes,
+                               int pe) {
+  tca_nvshmem::copy_strided(tca_nvshmem::by_block,
+                            tca_nvshmem::at(static_cast<char*>(to), pe, "a strided put"), from, to_stride,
+                            from_stride, count, element_bytes);
 }
 
 template <class T>
@@ -61,11 +64,14 @@ void launch_signal(std::uint64_t* at, std::uint64_t value, int op, int pe, Strea
 
 void launch_wait(void* at, int cmp, std::uint64_t value, std::size_t bytes, bool is_signed, Stream stream) {
   if (bytes == 8)
-    is_signed ? wait_for<std::int64_t>(at, cmp, value, stream) : wait_for<std::uint64_t>(at, cmp, value, stream);
+    is_signed ? wait_for<std::int64_t>(at, cmp, value, stream)
+              : wait_for<std::uint64_t>(at, cmp, value, stream);
   else if (bytes == 4)
-    is_signed ? wait_for<std::int32_t>(at, cmp, value, stream) : wait_for<std::uint32_t>(at, cmp, value, stream);
+    is_signed ? wait_for<std::int32_t>(at, cmp, value, stream)
+              : wait_for<std::uint32_t>(at, cmp, value, stream);
   else
-    is_signed ? wait_for<std::int16_t>(at, cmp, value, stream) : wait_for<std::uint16_t>(at, cmp, value, stream);
+    is_signed ? wait_for<std::int16_t>(at, cmp, value, stream)
+              : wait_for<std::uint16_t>(at, cmp, value, stream);
   launched("a wait");
 }
 

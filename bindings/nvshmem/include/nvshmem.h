@@ -15,5 +15,6 @@
 #endif
 #endif
 #include "tca_nvshmem/both.h"
+#include "tca_nvshmem/missing.h"
 
 #endif

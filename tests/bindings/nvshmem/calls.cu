@@ -71,7 +71,8 @@ __global__ void by_thread(double* memory, uint64_t* signals, int* numbers, Ring 
   must(nvshmem_ptr(memory, pe) == memory, __LINE__);
   must(nvshmem_ptr(memory, ring.right) != nullptr && nvshmem_ptr(memory, pes) == nullptr, __LINE__);
   must(nvshmem_ptr(&ring, pe) == nullptr, __LINE__);
-  must(nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE) == pe && nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) == pes, __LINE__);
+  must(nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE) == pe && nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) == pes,
+       __LINE__);
   must(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, pe, NVSHMEMX_TEAM_NODE) == pe, __LINE__);
 
   nvshmem_double_p(memory, pe + 0.5, ring.right);
@@ -108,7 +109,9 @@ __global__ void by_thread(double* memory, uint64_t* signals, int* numbers, Ring 
   nvshmem_int_wait_until(numbers, NVSHMEM_CMP_NE, 0);
   nvshmem_int_wait_until(numbers, NVSHMEM_CMP_GT, -4);
   nvshmem_int_wait_until(numbers, NVSHMEM_CMP_EQ, -3);
-  must(nvshmem_int_test(numbers, NVSHMEM_CMP_GE, -3) == 1 && nvshmem_int_test(numbers, NVSHMEM_CMP_GT, 0) == 0, __LINE__);
+  must(
+      nvshmem_int_test(numbers, NVSHMEM_CMP_GE, -3) == 1 && nvshmem_int_test(numbers, NVSHMEM_CMP_GT, 0) == 0,
+      __LINE__);
 
   nvshmem_barrier_all();
   must(nvshmem_double_g(memory + 100, ring.right) == 10 * ring.right, __LINE__);
@@ -130,17 +133,19 @@ __global__ void by_groups(char* bytes, double* memory, uint64_t* signals, Ring r
   nvshmemx_putmem_block(bytes + 3, bytes + n + 5, n - 10, ring.right);
   nvshmemx_double_put_signal_block(memory, memory + n, n / 2, signals + 4, 1, NVSHMEM_SIGNAL_SET, ring.right);
   if (threadIdx.x < 32)
-    nvshmemx_double_put_signal_nbi_warp(memory + n / 2, memory + n + n / 2, n / 2, signals + 5, 1, NVSHMEM_SIGNAL_SET,
-                                        ring.right);
+    nvshmemx_double_put_signal_nbi_warp(memory + n / 2, memory + n + n / 2, n / 2, signals + 5, 1,
+                                        NVSHMEM_SIGNAL_SET, ring.right);
   nvshmemx_barrier_all_block();
   must(nvshmem_signal_fetch(signals + 4) == 1 && nvshmem_signal_fetch(signals + 5) == 1, __LINE__);
   for (int i = threadIdx.x; i < n; i += blockDim.x) must(memory[i] == ring.left + i, __LINE__);
-  for (int i = threadIdx.x; i < n - 10; i += blockDim.x) must(bytes[3 + i] == char(ring.left + i + 5), __LINE__);
+  for (int i = threadIdx.x; i < n - 10; i += blockDim.x)
+    must(bytes[3 + i] == char(ring.left + i + 5), __LINE__);
   nvshmemx_double_get_block(memory + 2 * n, memory + n, n, ring.right);
   if (threadIdx.x / 32 == 1) nvshmemx_double_iput_warp(memory + 3 * n, memory + n, 2, 1, n / 2, ring.right);
   nvshmemx_barrier_block(NVSHMEMX_TEAM_NODE);
   for (int i = threadIdx.x; i < n; i += blockDim.x) must(memory[2 * n + i] == ring.right + i, __LINE__);
-  for (int i = threadIdx.x; i < n / 2; i += blockDim.x) must(memory[3 * n + 2 * i] == ring.left + i, __LINE__);
+  for (int i = threadIdx.x; i < n / 2; i += blockDim.x)
+    must(memory[3 * n + 2 * i] == ring.left + i, __LINE__);
   if (threadIdx.x < 32) nvshmemx_sync_all_warp();
 }
 
@@ -191,7 +196,8 @@ void on_host_and_streams(Ring ring) {
   expect(read(memory + 2 * n, 20)[18] == ring.left + 27, "nvshmem_double_iput of the host");
   expect(nvshmem_double_g(memory + n, ring.right) == ring.right, "nvshmem_double_g of the host");
   nvshmem_barrier_all();
-  nvshmemx_double_put_signal_on_stream(memory, memory + n + 1, n - 1, signal, 1, NVSHMEM_SIGNAL_SET, ring.right, stream);
+  nvshmemx_double_put_signal_on_stream(memory, memory + n + 1, n - 1, signal, 1, NVSHMEM_SIGNAL_SET,
+                                       ring.right, stream);
   nvshmemx_signal_wait_until_on_stream(signal, NVSHMEM_CMP_EQ, 1, stream);
   nvshmemx_int64_wait_until_on_stream(reinterpret_cast<int64_t*>(signal), NVSHMEM_CMP_GT, -1, stream);
   nvshmemx_barrier_all_on_stream(stream);
@@ -199,10 +205,14 @@ void on_host_and_streams(Ring ring) {
   nvshmemx_double_broadcast_on_stream(NVSHMEM_TEAM_WORLD, memory + 3 * n, memory + n, 2, pes - 1, stream);
   nvshmemx_double_get_on_stream(memory + 3 * n + 2, memory + n, 1, ring.right, stream);
   check(cudaStreamSynchronize(stream), "what is on the stream");
-  expect(read(memory, n - 1) == counted<double>(n - 1, ring.left + 1), "nvshmemx_double_put_signal_on_stream");
-  expect(read(memory + 2 * n, n)[5] == pes * (pes - 1) / 2 + 5.0 * pes, "nvshmemx_double_sum_reduce_on_stream");
-  expect(read(memory + 3 * n, 3) == std::vector<double>{pes - 1.0, double(pes), double(ring.right)}, "broadcast and get on a stream");
-  expect(nvshmem_double_sum_reduce(NVSHMEM_TEAM_WORLD, memory + 2 * n, memory + n, 2) == 0, "nvshmem_double_sum_reduce of the host");
+  expect(read(memory, n - 1) == counted<double>(n - 1, ring.left + 1),
+         "nvshmemx_double_put_signal_on_stream");
+  expect(read(memory + 2 * n, n)[5] == pes * (pes - 1) / 2 + 5.0 * pes,
+         "nvshmemx_double_sum_reduce_on_stream");
+  expect(read(memory + 3 * n, 3) == std::vector<double>{pes - 1.0, double(pes), double(ring.right)},
+         "broadcast and get on a stream");
+  expect(nvshmem_double_sum_reduce(NVSHMEM_TEAM_WORLD, memory + 2 * n, memory + n, 2) == 0,
+         "nvshmem_double_sum_reduce of the host");
   expect(read(memory + 2 * n, 2)[1] == pes * (pes - 1) / 2 + pes, "nvshmem_double_sum_reduce of the host");
   cudaStreamDestroy(stream);
   nvshmem_free(signal);

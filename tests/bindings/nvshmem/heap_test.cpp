@@ -17,7 +17,8 @@ constexpr std::size_t granule = Heap::granule;
 TEST(NvshmemHeap, GivesAlignedBlocksUntilItIsFull) {
   Heap heap(8 * granule);
 
-  const auto first = heap.take(1), aligned = heap.take(granule, 4 * granule), between = heap.take(3 * granule);
+  const auto first = heap.take(1), aligned = heap.take(granule, 4 * granule),
+             between = heap.take(3 * granule);
 
   EXPECT_EQ(first, 0u);
   EXPECT_EQ(aligned, 4 * granule);
@@ -73,7 +74,8 @@ TEST(NvshmemHeap, ReadsItsSize) {
   EXPECT_EQ(heap_bytes("1.5K"), 1536u);
   EXPECT_EQ(heap_bytes("512M"), std::size_t{512} << 20);
   EXPECT_EQ(heap_bytes("2gb"), std::size_t{2} << 30);
-  for (const char* wrong : {"many", "-1G", "1X", "1Gi", "0"}) EXPECT_THROW(heap_bytes(wrong), Misuse) << wrong;
+  for (const char* wrong : {"many", "-1G", "1X", "1Gi", "0"})
+    EXPECT_THROW(heap_bytes(wrong), Misuse) << wrong;
 }
 
 }  // namespace

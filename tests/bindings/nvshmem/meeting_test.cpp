@@ -21,7 +21,7 @@ using device::Packet;
 constexpr Word max_values = 5, bytes_at_most = 8 * max_values;
 
 struct Case {
-  Word pes = 2, lanes = 1, steps = 300;
+  Word pes = 2, lanes = 1, steps = 150;
   double limit_s = 30;
   int silent = -1;  // a PE that never comes
 };
@@ -44,8 +44,14 @@ class Pes {
       own.team.step = &own.step;
       for (Word to = 0; to < test.pes; ++to)
         own.team.theirs[to] = pes_[to].packets.data() + std::size_t{2} * pe * max_values;
-      own.team.limits = {&abort_,  &own.gave_up, own.waiting.data(), static_cast<std::uint64_t>(test.limit_s * 1e9), 7,
-                         own.gone.data(), nullptr, &own.over};
+      own.team.limits = {&abort_,
+                         &own.gave_up,
+                         own.waiting.data(),
+                         static_cast<std::uint64_t>(test.limit_s * 1e9),
+                         7,
+                         own.gone.data(),
+                         nullptr,
+                         &own.over};
     }
   }
 
@@ -119,8 +125,10 @@ class Pes {
   Word broadcast(Word pe, Word step, const test::HostBlock& lane) {
     One& own = pes_[pe];
     const Word root = step % test_.pes, bytes = 1 + step * 7 % bytes_at_most;
-    if (lane.lane() == 0) std::memset(own.bytes.data(), static_cast<int>((pe + step) % 256), own.bytes.size());
-    const Word missing = Meeting(own.team, lane).broadcast(own.received.data(), own.bytes.data(), bytes, root);
+    if (lane.lane() == 0)
+      std::memset(own.bytes.data(), static_cast<int>((pe + step) % 256), own.bytes.size());
+    const Word missing =
+        Meeting(own.team, lane).broadcast(own.received.data(), own.bytes.data(), bytes, root);
     lane.sync();
     for (Word b = 0; missing == nobody && b < bytes; ++b)
       expect(own.received[b] == static_cast<std::byte>((root + step) % 256));
@@ -144,13 +152,13 @@ void expect_all_right(const Case& test) {
 TEST(NvshmemMeeting, BringsThreadsTogether) {
   expect_all_right({.pes = 1});
   expect_all_right({.pes = 2});
-  expect_all_right({.pes = 5, .steps = 150});
+  expect_all_right({.pes = 5, .steps = 60});
 }
 
 TEST(NvshmemMeeting, BringsGroupsOfLanesTogether) {
   expect_all_right({.pes = 1, .lanes = 2});
-  expect_all_right({.pes = 2, .lanes = 3, .steps = 150});
-  expect_all_right({.pes = 3, .lanes = 2, .steps = 150});
+  expect_all_right({.pes = 2, .lanes = 3, .steps = 60});
+  expect_all_right({.pes = 3, .lanes = 2, .steps = 60});
 }
 
 TEST(NvshmemMeeting, SaysWhoHasNotCome) {

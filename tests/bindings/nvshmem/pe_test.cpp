@@ -47,7 +47,8 @@ TEST(NvshmemPe, SaysThatTheHeapIsFull) {
 
     EXPECT_EQ(pe.allocate(heap + 1, 0, false, complaint), nullptr);
 
-    EXPECT_NE(complaint.find("65537 bytes do not fit: the heap has 65536 bytes"), std::string::npos) << complaint;
+    EXPECT_NE(complaint.find("65537 bytes do not fit: the heap has 65536 bytes"), std::string::npos)
+        << complaint;
     EXPECT_NE(complaint.find("NVSHMEM_SYMMETRIC_SIZE"), std::string::npos);
     world.barrier();
   });
@@ -64,7 +65,8 @@ TEST(NvshmemPe, RefusesWhatIsNotSymmetric) {
     const std::string free = message_of([&] { pe.release(&elsewhere); });
     const std::string odd = message_of([&] { pe.allocate(8, 3, false, complaint); });
 
-    EXPECT_NE(differs.find("PE 0 asks for 100 bytes at a multiple of 0, PE 1 for 1000"), std::string::npos) << differs;
+    EXPECT_NE(differs.find("PE 0 asks for 100 bytes at a multiple of 0, PE 1 for 1000"), std::string::npos)
+        << differs;
     EXPECT_NE(free.find("is not memory that nvshmem_malloc has given"), std::string::npos) << free;
     EXPECT_EQ(odd, "an alignment of 3 is no power of two");
     EXPECT_FALSE(pe.holds(&elsewhere));

@@ -17,7 +17,10 @@
 #endif
 
 /* Coming up and going. */
-static inline void nvshmem_init(void) { if (tca_nvshmem_init(0, NULL) != 0) tca_nvshmem_exit(1); }
+static inline void nvshmem_init(void) {
+  const int status = tca_nvshmem_init(0, NULL);
+  if (status != 0) tca_nvshmem_exit(status);
+}
 static inline int nvshmem_init_thread(int requested, int* provided) {
   *provided = requested < NVSHMEM_THREAD_SERIALIZED ? requested : NVSHMEM_THREAD_SERIALIZED;
   return tca_nvshmem_init(0, NULL);

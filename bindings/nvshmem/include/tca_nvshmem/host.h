@@ -31,18 +31,23 @@ void* tca_nvshmem_ptr(const void* memory, int pe);
 /* Each is complete when it returns. */
 void tca_nvshmem_put(void* to, const void* from, size_t bytes, int pe, const char* call);
 void tca_nvshmem_get(void* to, const void* from, size_t bytes, int pe, const char* call);
-void tca_nvshmem_put_strided(void* to, const void* from, ptrdiff_t to_stride, ptrdiff_t from_stride, size_t count,
-                             size_t element_bytes, int pe, const char* call);
+void tca_nvshmem_put_strided(void* to, const void* from, ptrdiff_t to_stride, ptrdiff_t from_stride,
+                             size_t count, size_t element_bytes, int pe, const char* call);
 void tca_nvshmem_barrier(nvshmem_team_t team, const char* call);
-int tca_nvshmem_sum(nvshmem_team_t team, int kind, void* to, const void* from, size_t count, const char* call);
-int tca_nvshmem_broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root, const char* call);
+int tca_nvshmem_sum(nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
+                    const char* call);
+int tca_nvshmem_broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
+                          const char* call);
 
 /* Each is ordered on the stream. */
-void tca_nvshmem_put_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream, const char* call);
-void tca_nvshmem_get_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream, const char* call);
-void tca_nvshmem_signal_on_stream(uint64_t* at, uint64_t value, int op, int pe, cudaStream_t stream, const char* call);
-void tca_nvshmem_wait_on_stream(void* at, int cmp, uint64_t value, size_t bytes, int is_signed, cudaStream_t stream,
-                                const char* call);
+void tca_nvshmem_put_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream,
+                               const char* call);
+void tca_nvshmem_get_on_stream(void* to, const void* from, size_t bytes, int pe, cudaStream_t stream,
+                               const char* call);
+void tca_nvshmem_signal_on_stream(uint64_t* at, uint64_t value, int op, int pe, cudaStream_t stream,
+                                  const char* call);
+void tca_nvshmem_wait_on_stream(void* at, int cmp, uint64_t value, size_t bytes, int is_signed,
+                                cudaStream_t stream, const char* call);
 void tca_nvshmem_barrier_on_stream(nvshmem_team_t team, cudaStream_t stream, const char* call);
 int tca_nvshmem_sum_on_stream(nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
                               cudaStream_t stream, const char* call);

@@ -18,8 +18,8 @@ __device__ __forceinline__ void* address(const void* here, int pe) {
 // Copies in the library, 16 bytes at a time where addresses allow; `atom` divides both addresses and the size. Begin and
 // end with a barrier of the scope.
 __device__ void copy(Scope scope, void* to, const void* from, size_t bytes, unsigned atom);
-__device__ void copy_strided(Scope scope, void* to, const void* from, ptrdiff_t to_stride, ptrdiff_t from_stride,
-                             size_t count, unsigned element_bytes);
+__device__ void copy_strided(Scope scope, void* to, const void* from, ptrdiff_t to_stride,
+                             ptrdiff_t from_stride, size_t count, unsigned element_bytes);
 
 __device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
@@ -52,11 +52,13 @@ __device__ __forceinline__ void get(T* to, const T* from, size_t count, int pe, 
     copy(scope, to, there, count * sizeof(T), sizeof(T));
 }
 template <Scope scope>
-__device__ __forceinline__ void put_bytes(void* to, const void* from, size_t count, unsigned bytes, int pe, const char* call) {
+__device__ __forceinline__ void put_bytes(void* to, const void* from, size_t count, unsigned bytes, int pe,
+                                          const char* call) {
   copy(scope, at(static_cast<char*>(to), pe, call), from, count * bytes, bytes);
 }
 template <Scope scope>
-__device__ __forceinline__ void get_bytes(void* to, const void* from, size_t count, unsigned bytes, int pe, const char* call) {
+__device__ __forceinline__ void get_bytes(void* to, const void* from, size_t count, unsigned bytes, int pe,
+                                          const char* call) {
   copy(scope, to, at(static_cast<const char*>(from), pe, call), count * bytes, bytes);
 }
 template <Scope scope, class T>
@@ -67,13 +69,14 @@ __device__ __forceinline__ void put_strided(T* to, const T* from, ptrdiff_t to_s
 
 // Eight bytes whose signal stands beside them, in the same 16 bytes, are stored together with it: one access, which arrives
 // whole, so that no fence has to keep the two in order.
-__device__ __forceinline__ bool stand_together(const void* there, const void* from, size_t bytes, const uint64_t* signal,
-                                               int op) {
+__device__ __forceinline__ bool stand_together(const void* there, const void* from, size_t bytes,
+                                               const uint64_t* signal, int op) {
   const unsigned long long data = reinterpret_cast<unsigned long long>(there);
-  return (data ^ reinterpret_cast<unsigned long long>(signal)) == 8 && bytes == 8 && op == NVSHMEM_SIGNAL_SET &&
-         reinterpret_cast<unsigned long long>(from) % 8 == 0;
+  return (data ^ reinterpret_cast<unsigned long long>(signal)) == 8 && bytes == 8 &&
+         op == NVSHMEM_SIGNAL_SET && reinterpret_cast<unsigned long long>(from) % 8 == 0;
 }
-__device__ __forceinline__ void put_with_signal(void* there, const void* from, const uint64_t* signal, uint64_t value) {
+__device__ __forceinline__ void put_with_signal(void* there, const void* from, const uint64_t* signal,
+                                                uint64_t value) {
   const unsigned long long data = reinterpret_cast<unsigned long long>(there);
   const uint64_t bits = *static_cast<const uint64_t*>(from);
   const bool first = data < reinterpret_cast<unsigned long long>(signal);
@@ -83,8 +86,9 @@ __device__ __forceinline__ void put_with_signal(void* there, const void* from, c
 }
 
 template <Scope scope>
-__device__ __forceinline__ void put_signal_bytes(void* to, const void* from, size_t count, unsigned bytes, uint64_t* signal,
-                                                 uint64_t value, int op, int pe, const char* call) {
+__device__ __forceinline__ void put_signal_bytes(void* to, const void* from, size_t count, unsigned bytes,
+                                                 uint64_t* signal, uint64_t value, int op, int pe,
+                                                 const char* call) {
   char* const there = at(static_cast<char*>(to), pe, call);
   uint64_t* const flag = at(signal, pe, call);
   if (stand_together(there, from, count * bytes, flag, op)) {
@@ -97,8 +101,8 @@ __device__ __forceinline__ void put_signal_bytes(void* to, const void* from, siz
   if (is_first<scope>()) raise(flag, value, op);
 }
 template <Scope scope, class T>
-__device__ __forceinline__ void put_signal(T* to, const T* from, size_t count, uint64_t* signal, uint64_t value, int op,
-                                           int pe, const char* call) {
+__device__ __forceinline__ void put_signal(T* to, const T* from, size_t count, uint64_t* signal,
+                                           uint64_t value, int op, int pe, const char* call) {
   if (scope != by_thread || count != 1)
     return put_signal_bytes<scope>(to, from, count, sizeof(T), signal, value, op, pe, call);
   T* const there = at(to, pe, call);

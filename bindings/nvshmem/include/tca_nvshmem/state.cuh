@@ -22,8 +22,10 @@ __device__ unsigned long long go_on(unsigned long long begin);
 // Whether memory is symmetric and the PE one of the world; otherwise the kernel ends.
 template <class T>
 __device__ __forceinline__ T* at(T* here, int pe, const char* call) {
-  const unsigned long long offset = reinterpret_cast<unsigned long long>(here) - reinterpret_cast<unsigned long long>(state.heap);
-  if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes) || offset >= state.bytes) fail_at(here, pe, call);
+  const unsigned long long offset =
+      reinterpret_cast<unsigned long long>(here) - reinterpret_cast<unsigned long long>(state.heap);
+  if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes) || offset >= state.bytes)
+    fail_at(here, pe, call);
   return reinterpret_cast<T*>(reinterpret_cast<unsigned long long>(here) + state.apart[pe]);
 }
 
