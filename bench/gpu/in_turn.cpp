@@ -33,7 +33,8 @@ class Clock {
 
   // Collective. Returns the time of a whole step on the slowest rank.
   double whole_us(World& world, Contender& contender, int steps) const {
-    return slowest_us(world, lead_of(contender), steps, [&](int some) { contender.run(some, stream_.get()); });
+    return slowest_us(world, lead_of(contender), steps,
+                      [&](int some) { contender.run(some, stream_.get()); });
   }
 
   // Collective. `run` takes a number of steps; some go before the clock starts.

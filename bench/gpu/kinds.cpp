@@ -153,8 +153,8 @@ void Blocks::prepare(World&) {
 
 void Blocks::write(cudaStream_t stream) {
   if (what == "barrier") return;
-  const Filled given{in, values.in_bytes(), static_cast<unsigned>(values.element_bytes()), static_cast<unsigned>(rank),
-                     values.turns()};
+  const Filled given{in, values.in_bytes(), static_cast<unsigned>(values.element_bytes()),
+                     static_cast<unsigned>(rank), values.turns()};
   if (what != "bcast" || rank == 0) write_buffer(given, step(), stream);
   if (what == "bcast" && rank == last)
     write_buffer({out, values.out_bytes(), 1, static_cast<unsigned>(rank), values.turns()}, step(), stream);

@@ -44,7 +44,8 @@ class Work {
   Work(World& world, bool of_memory) : data_(bytes / sizeof(float4)) {
     int device = 0, multiprocessors = 0;
     cuda_ok(cudaGetDevice(&device), "looking at the GPU");
-    cuda_ok(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "looking at the GPU");
+    cuda_ok(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+            "looking at the GPU");
     constexpr unsigned blocks_at_once = 8, waves = 16;
     run_ = {of_memory ? Computation::memory : Computation::arithmetic, data_, bytes / sizeof(float4),
             static_cast<unsigned>(multiprocessors) * blocks_at_once * waves, 1};
@@ -107,7 +108,11 @@ class Part final : public Ring {
   enum class Does { exchange, compute, both };
 
   Part(World& world, std::shared_ptr<Passing> passing, std::shared_ptr<Work> work, Does does, int puts)
-      : Ring(world, passing->bytes), passing_(std::move(passing)), work_(std::move(work)), does_(does), puts_(puts) {
+      : Ring(world, passing->bytes),
+        passing_(std::move(passing)),
+        work_(std::move(work)),
+        does_(does),
+        puts_(puts) {
     static_cast<bench::Contender&>(*this) = *passing_;
     start = passing_->start;
     in = passing_->in;

@@ -257,9 +257,7 @@ class Nccl : public Peer {
     if (rows.rows > 1) return {};
     return one(std::make_unique<NcclMessages>(way_, world_.rank(), rows, false));
   }
-  Contenders faces(const Face& face) override {
-    return one(std::make_unique<NcclFaces>(way_, world_, face));
-  }
+  Contenders faces(const Face& face) override { return one(std::make_unique<NcclFaces>(way_, world_, face)); }
   Contenders sums(std::size_t count) override { return one(std::make_unique<NcclSums<double>>(way_, count)); }
   Contenders blocks(const CollTask& task) override {
     return one(std::make_unique<NcclBlocks>(way_, world_, task));

@@ -307,11 +307,12 @@ void add_bench(Subcommands& tca) {
       "tca bench put --fabric cuda --layout block-stride --rows 256,4K --bytes 256M --peer copy\n"
       "tca bench pingpong --fabric sim --machine peach3 --json peach3.json",
       [options] { return run_bench(*options); });
-  app.add_option(
-         "WHAT", options->what,
-         "What to measure; commit is measured on shm and sim, overlap on shm, over MPI and on cuda, put on cuda, the "
-         "rest everywhere. In every step each contender writes all that it sends and reads all that arrives; the "
-         "time is the slowest rank's (docs/results.md)")
+  app.add_option("WHAT", options->what,
+                 "What to measure; commit is measured on shm and sim, overlap on shm, over MPI and on cuda, "
+                 "put on cuda, the "
+                 "rest everywhere. In every step each contender writes all that it sends and reads all that "
+                 "arrives; the "
+                 "time is the slowest rank's (docs/results.md)")
       ->required()
       ->check(one_of({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
                       "allreduce", "reduce_scatter", "alltoall"}));
@@ -334,15 +335,17 @@ void add_bench(Subcommands& tca) {
   add_fault_option(app, options->faults);
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
-  app.add_option("--peer", options->peers,
-                 "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
-                 "shared memory, and counted or post for a ping-pong of counted puts or of posts; "
-                 "on cuda nccl, nccl-windows for its calls on symmetric windows, nccl-copy-engine for its collectives "
-                 "that take no kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
-                 "cudaMemcpyAsync, and produced for faces that a kernel produces beside those that it packs")
+  app.add_option(
+         "--peer", options->peers,
+         "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
+         "shared memory, and counted or post for a ping-pong of counted puts or of posts; "
+         "on cuda nccl, nccl-windows for its calls on symmetric windows, nccl-copy-engine for its "
+         "collectives "
+         "that take no kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
+         "cudaMemcpyAsync, and produced for faces that a kernel produces beside those that it packs")
       ->delimiter(',')
-      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nccl-windows", "nccl-copy-engine", "nccl-device",
-                      "nvshmem", "mscclpp", "copy", "produced"}));
+      ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nccl-windows", "nccl-copy-engine",
+                      "nccl-device", "nvshmem", "mscclpp", "copy", "produced"}));
   app.add_option("--start", options->asked_starts,
                  "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')
