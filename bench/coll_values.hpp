@@ -41,9 +41,7 @@ class CollValues {
   // Returns what a rank has filled its input with.
   std::byte value_of(std::size_t rank) const { return fresh_value(fills_, static_cast<int>(rank)); }
   // Returns what a rank has filled its input with where there are sums, and the sum over all ranks.
-  double addend_of(std::size_t rank) const {
-    return static_cast<double>(64 * (fills_ % turns()) + rank + 1);
-  }
+  double addend_of(std::size_t rank) const { return static_cast<double>(64 * (fills_ % turns()) + rank + 1); }
   double sum() const;
   // Returns the value of the block from `rank` in the output.
   std::byte value_in_output(std::size_t rank) const { return value_of(what_ == "bcast" ? ranks_ - 1 : rank); }

@@ -21,9 +21,9 @@ struct Contender : bench::Contender {
   std::string start;  // "kernel", "graph", "host" or "engine"
   // For a kernel that runs a chain: "parts" (BlockChain) or "grid" (GridChain).
   std::string scope;
-  Grid grid;        // size of such a kernel
+  Grid grid;            // size of such a kernel
   std::string element;  // what is summed, where it is not doubles
-  int granule = 1;  // steps are run in multiples of it
+  int granule = 1;      // steps are run in multiples of it
   // Steps before the clock starts. They bring the ranks together and hide the delay of a launch.
   int lead = 20;
   int steps_a_sample = 0;  // set by the measurement

@@ -24,13 +24,18 @@ LDD = r"""#!/usr/bin/env bash
 printf 'lib%s.so\n' nccl mscclpp
 seq -f 'libother%g.so' 20000
 """
+# The same for what NCCL has from 2.28 on.
+NM = r"""#!/usr/bin/env bash
+printf ' U ncclDevCommCreate\n'
+seq -f ' U other%g' 20000
+"""
 
 
 class GpuBenchTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        for name, text in (("tca", STUB), ("ldd", LDD)):
+        for name, text in (("tca", STUB), ("ldd", LDD), ("nm", NM)):
             with open(os.path.join(folder.name, name), "w") as file:
                 file.write(text)
             os.chmod(file.name, 0o755)
@@ -48,11 +53,12 @@ class GpuBenchTest(unittest.TestCase):
         return [line["peer"] for line in self.lines if line["run"] == run]
 
     def test_peers_that_are_linked_take_part_and_failed_runs_leave_nothing(self):
-        self.assertIn("beside --peer nccl,mscclpp\n", self.done.stdout)
+        self.assertIn("beside --peer nccl,nccl-windows,mscclpp\n", self.done.stdout)
         # Of what failed: OpenTCA once, the peer that does not fail, and not the one that does.
-        self.assertEqual(self.peers_of("bench halo"), [None, "nccl", None, "produced", None, "nccl"])
-        self.assertEqual(self.peers_of("bench barrier"), [None, "nccl"])
-        self.assertEqual(self.peers_of("bench put"), [None, "copy", "nccl", None, "copy"])
+        in_kernels, in_graphs = [None, "nccl", "nccl-device"], [None, "nccl", "nccl-windows"]
+        self.assertEqual(self.peers_of("bench halo"), [*in_kernels, None, "produced", *in_graphs])
+        self.assertEqual(self.peers_of("bench barrier"), in_graphs)
+        self.assertEqual(self.peers_of("bench put"), [None, "copy", "nccl", "nccl-windows", None, "copy"])
         self.assertEqual(self.done.returncode, 1)
         self.assertIn("that failed; once more without peers", self.done.stderr)
 

@@ -101,10 +101,10 @@ class OverlapTest(CommandTest):
         self.assert_rounded(line, "step_us")
 
     def test_what_does_not_go_together(self):
-        elsewhere = ("sim", "cuda") if CUDA else ("sim",)
+        elsewhere = ("sim", "cuda.mpi") if CUDA and MPI else ("sim",)
         for reason, arguments in (
             ("an overlap needs 2 ranks", ("--ranks", "1")),
-            *((f"an overlap is measured on shm, mpi and shm.mpi, not on {f}", ("--fabric", f)) for f in elsewhere),
+            *((f"an overlap is measured on shm, mpi, shm.mpi and cuda, not on {f}", ("--fabric", f.replace(".", "+"))) for f in elsewhere),
             ("--peer hand knows no overlap; mpi does", ("--peer", "hand")),
             ("--bytes: 0 is no size from 1 to ", ("--bytes", "0")),
             ("--bytes: -8 is no size from 1 to ", ("--bytes", "8,-8")),
@@ -223,10 +223,14 @@ class OverlapTest(CommandTest):
 
     @unittest.skipUnless(CUDA, "this OpenTCA was built without CUDA")
     def test_peers_without_a_way_on_gpus(self):
-        for peer, what in (("copy", "pingpong"), ("nvshmem", "put"), ("mscclpp", "put"), ("nvshmem", "bcast")):
+        lacking = (("copy", "pingpong"), ("nvshmem", "put"), ("mscclpp", "put"), ("nvshmem", "bcast"), ("nvshmem", "overlap"),
+                   ("nccl-device", "bcast"), ("nccl-device", "overlap"), ("nccl-copy-engine", "halo"))  # fmt: skip
+        for peer, what in lacking:
             self.assert_refused(f"--peer {peer} knows no {what}", what, "--fabric", "cuda", "--peer", peer)
         rows = ("put", "--fabric", "cuda", "--layout", "block-stride", "--peer", "nccl")
         self.assert_refused("--peer nccl puts nothing but blocks; add block to --layout", *rows)
+        self.assert_refused("--progress is for overlap on hosts", "overlap", "--fabric", "cuda", "--progress", "none")
+        self.assert_refused("an overlap needs 2 ranks, and steps started by graph or host", "overlap", "--fabric", "cuda", "--start", "kernel")
 
     def assert_refused(self, reason, *arguments):
         done = self.bench(*arguments)

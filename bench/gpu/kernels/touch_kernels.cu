@@ -22,7 +22,8 @@ __global__ void read(Touched touched, std::uint32_t* step) {
 }
 
 template <class T>
-__global__ void fill(T* to, std::size_t count, const std::uint32_t* step, std::uint64_t turns, unsigned rank) {
+__global__ void fill(T* to, std::size_t count, const std::uint32_t* step, std::uint64_t turns,
+                     unsigned rank) {
   const std::uint64_t fills = (std::uint64_t{*step} + 1) % turns;
   const T value = static_cast<T>(sizeof(T) == 1 ? 37 * fills + rank + 1 : 64 * fills + rank + 1);
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
@@ -61,8 +62,8 @@ void write_buffer(const Filled& buffer, const std::uint32_t* step, cudaStream_t 
   if (buffer.bytes == 0) return;
   const auto fill_with = [&](auto element) {
     using T = decltype(element);
-    fill<<<blocks_for(buffer.bytes), threads, 0, stream>>>(reinterpret_cast<T*>(buffer.at), buffer.bytes / sizeof(T), step,
-                                                           buffer.turns, buffer.rank);
+    fill<<<blocks_for(buffer.bytes), threads, 0, stream>>>(
+        reinterpret_cast<T*>(buffer.at), buffer.bytes / sizeof(T), step, buffer.turns, buffer.rank);
   };
   if (buffer.element_bytes == sizeof(double)) return fill_with(double{});
   if (buffer.element_bytes == sizeof(float)) return fill_with(float{});

@@ -19,13 +19,20 @@ struct Way {
   std::string words;  // behind the name of what is called
 };
 
-// A contender with memory for what it sends and receives.
+// What a contender sends from and receives into. It outlives the graph whose steps it is captured in.
+struct Buffers {
+  Memory first, second;
+};
+
+// A contender with such memory, of these sizes.
 template <class Kind>
-class ByCalls : public InGraph<Kind> {
+class ByCalls : private Buffers, public InGraph<Kind> {
  public:
   template <class... Args>
-  ByCalls(const Way& way, const std::string& called, std::size_t bytes, Args&&... args)
-      : InGraph<Kind>(std::forward<Args>(args)...), comm_(way.comm), memory_(way.comm, bytes, way.memory) {
+  ByCalls(const Way& way, const std::string& called, std::size_t bytes, std::size_t more, Args&&... args)
+      : Buffers{{way.comm, bytes, way.memory}, {way.comm, more, way.memory}},
+        InGraph<Kind>(std::forward<Args>(args)...),
+        comm_(way.comm) {
     this->protocol = called + way.words;
   }
 
@@ -37,19 +44,19 @@ class ByCalls : public InGraph<Kind> {
     check(ncclRecv(to, bytes, ncclChar, from, comm_, stream), "receiving");
   }
   ncclComm_t comm() const { return comm_; }
-  const Memory& memory() const { return memory_; }
+  const Memory& one() const { return first; }
+  const Memory& other() const { return second; }
 
  private:
   ncclComm_t comm_;
-  Memory memory_;
 };
 
 class NcclMessages final : public ByCalls<Messages> {
  public:
   NcclMessages(const Way& way, int rank, const Rows& layout, bool is_answered)
-      : ByCalls(way, "send/recv", 2 * layout.padded(), layout, is_answered), rank_(rank) {
-    in = memory().as();
-    out = in + layout.padded();
+      : ByCalls(way, "send/recv", layout.padded(), layout.padded(), layout, is_answered), rank_(rank) {
+    in = one().as();
+    out = other().as();
   }
 
  private:
@@ -76,8 +83,8 @@ class NcclFaces final : public ByCalls<Faces> {
  public:
   NcclFaces(const Way& way, const World& world, const Face& which)
       : ByCalls(way, which.rows == 1 ? "grouped send/recv" : "pack, grouped send/recv, unpack",
-                (which.cube() + 4 * which.elements()) * sizeof(double), world, which) {
-    cube = memory().as<double>();
+                which.cube() * sizeof(double), 4 * which.elements() * sizeof(double), world, which) {
+    cube = one().as<double>();
   }
 
  private:
@@ -92,7 +99,7 @@ class NcclFaces final : public ByCalls<Faces> {
       read(stream);
       return;
     }
-    double *sent = cube + face.cube(), *received = sent + 2 * elements;
+    double *sent = other().as<double>(), *received = sent + 2 * elements;
     pack_faces(low, high, runs, sent, stream);
     exchange(sent, sent + elements, received, received + elements, stream);
     unpack_faces(low_ghost, high_ghost, runs, received, stream);
@@ -116,10 +123,10 @@ template <class T>
 class NcclSums final : public ByCalls<SumsOf<T>> {
  public:
   NcclSums(const Way& way, std::size_t values)
-      : ByCalls<SumsOf<T>>(way, "allreduce", values * sizeof(T), values) {
+      : ByCalls<SumsOf<T>>(way, "allreduce", values * sizeof(T), 0, values) {
     if (sizeof(T) == sizeof(float)) this->element = "float";
   }
-  T* result(int) override { return this->memory().template as<T>(); }
+  T* result(int) override { return this->one().template as<T>(); }
 
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override {
     this->run(this->granule, stream);  // the first run has one step more
@@ -140,13 +147,13 @@ class NcclSums final : public ByCalls<SumsOf<T>> {
 class NcclBlocks final : public ByCalls<Blocks> {
  public:
   NcclBlocks(const Way& way, World& world, const CollTask& task)
-      : ByCalls(way, task.what, CollValues(world, task).in_bytes(), world, task),
+      : ByCalls(way, task.what, CollValues(world, task).in_bytes(), CollValues(world, task).out_bytes(),
+                world, task),
         ranks_(world.size()),
-        bytes_(task.bytes),
-        to_(way.comm, values.out_bytes(), way.memory) {
+        bytes_(task.bytes) {
     if (task.floats) element = "float";
-    in = memory().as();
-    out = to_.as();
+    in = one().as();
+    out = other().as();
   }
 
  private:
@@ -190,7 +197,6 @@ class NcclBlocks final : public ByCalls<Blocks> {
 
   int ranks_;
   std::size_t bytes_;
-  Memory to_;
 };
 
 using Passings = std::vector<std::unique_ptr<Passing>>;
@@ -257,9 +263,7 @@ class Nccl : public Peer {
     if (rows.rows > 1) return {};
     return one(std::make_unique<NcclMessages>(way_, world_.rank(), rows, false));
   }
-  Contenders faces(const Face& face) override {
-    return one(std::make_unique<NcclFaces>(way_, world_, face));
-  }
+  Contenders faces(const Face& face) override { return one(std::make_unique<NcclFaces>(way_, world_, face)); }
   Contenders sums(std::size_t count) override { return one(std::make_unique<NcclSums<double>>(way_, count)); }
   Contenders blocks(const CollTask& task) override {
     return one(std::make_unique<NcclBlocks>(way_, world_, task));

@@ -42,7 +42,8 @@ Communicator::Communicator(World& world, bool by_copy_engine) {
   ncclUniqueId id{};
   if (world.rank() == 0) check(ncclGetUniqueId(&id), "coming up");
   ncclConfig_t how = config(by_copy_engine);
-  check(ncclCommInitRankConfig(&comm_, world.size(), world.all_gather(id)[0], world.rank(), &how), "coming up");
+  check(ncclCommInitRankConfig(&comm_, world.size(), world.all_gather(id)[0], world.rank(), &how),
+        "coming up");
 }
 
 Communicator::~Communicator() { others_come() ? ncclCommDestroy(comm_) : ncclCommAbort(comm_); }
@@ -54,7 +55,8 @@ Memory::Memory(ncclComm_t comm, std::size_t bytes, Kind kind) : comm_(comm), kin
 #ifdef OPENTCA_HAVE_NCCL_DEVICE
   if (kind == window) {
     check(ncclMemAlloc(&data_, size), what);
-    check(ncclCommWindowRegister(comm, data_, size, &window_, NCCL_WIN_COLL_SYMMETRIC), "registering a window");
+    check(ncclCommWindowRegister(comm, data_, size, &window_, NCCL_WIN_COLL_SYMMETRIC),
+          "registering a window");
   }
 #endif
   if (kind == plain) cuda_ok(cudaMalloc(&data_, size), what);

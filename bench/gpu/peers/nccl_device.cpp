@@ -23,9 +23,9 @@ constexpr const char* by_stores_name = "device API, LSA stores";
 class DeviceSide {
  public:
   struct Needs {
-    unsigned blocks = 0;        // with packets
-    std::size_t packets = 0;    // of a block
-    unsigned barriers = 0;      // of all ranks
+    unsigned blocks = 0;         // with packets
+    std::size_t packets = 0;     // of a block
+    unsigned barriers = 0;       // of all ranks
     unsigned pair_barriers = 0;  // of this rank's pair
     ncclTeam pair = {2, 0, 1};
   };
@@ -99,11 +99,12 @@ class DeviceMessages final : public InKernel<Messages> {
 
   void run_from(std::uint64_t first, int steps, cudaStream_t stream) override {
     if (rank_ > 1) return;
-    const unsigned threads = by_packets_ ? threads_for(packets(), 128) : threads_for(rows.bytes() / 16 / blocks_, 1024);
-    const Message message{side_.device(), pair_, memory_.handle(), in,     out,
-                          rows.bytes(),   blocks_, threads,        touched};
-    (by_packets_ ? ping_pong_by_packets : ping_pong_by_stores)(message, static_cast<std::uint32_t>(first), steps,
-                                                               stream);
+    const unsigned threads =
+        by_packets_ ? threads_for(packets(), 128) : threads_for(rows.bytes() / 16 / blocks_, 1024);
+    const Message message{side_.device(), pair_,   memory_.handle(), in,     out,
+                          rows.bytes(),   blocks_, threads,          touched};
+    (by_packets_ ? ping_pong_by_packets : ping_pong_by_stores)(message, static_cast<std::uint32_t>(first),
+                                                               steps, stream);
   }
 
   int rank_;
@@ -153,8 +154,8 @@ class DeviceFaces final : public InKernel<Faces> {
                             parts_,
                             by_packets_ ? 256U : 512U,
                             touched};
-    (by_packets_ ? exchanges_by_packets : exchanges_by_stores)(exchange, static_cast<std::uint32_t>(first), steps,
-                                                               stream);
+    (by_packets_ ? exchanges_by_packets : exchanges_by_stores)(exchange, static_cast<std::uint32_t>(first),
+                                                               steps, stream);
   }
 
   int ranks_;

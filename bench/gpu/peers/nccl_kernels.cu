@@ -115,8 +115,7 @@ __global__ void faces_by_stores_kernel(const __grid_constant__ Exchange e, std::
     there[side] = static_cast<double*>(ncclGetLsaPointer(e.window, 0, e.neighbour[side]));
   for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
     const std::size_t shift = step % 2 * e.odd;
-    for (int side = 0; side < 2; ++side)
-      write_piece(e.touched.sent[side], e.touched.rows, step - 1, mine);
+    for (int side = 0; side < 2; ++side) write_piece(e.touched.sent[side], e.touched.rows, step - 1, mine);
     __syncthreads();
     for (std::size_t i = share.mine(); i < share.end; i += blockDim.x) {
       const std::size_t at = offset(e.face, i * width);
@@ -184,7 +183,7 @@ __global__ void all_to_all_by_stores_kernel(const __grid_constant__ AllToAll a) 
     const int rank = (team.rank + i) % team.nRanks;
     const std::size_t here = static_cast<std::size_t>(team.rank) * a.bytes + begin;
     copy_lines(static_cast<std::byte*>(ncclGetLsaPointer(a.window, here, rank)),
-         a.from + static_cast<std::size_t>(rank) * a.bytes + begin, bytes);
+               a.from + static_cast<std::size_t>(rank) * a.bytes + begin, bytes);
   }
   barrier.sync(Block(), both_ways);
 }
@@ -204,7 +203,8 @@ void exchanges_by_packets(const Exchange& exchange, std::uint32_t first, int ste
 }
 
 void exchanges_by_stores(const Exchange& exchange, std::uint32_t first, int steps, cudaStream_t stream) {
-  const bool in_pairs = exchange.face.run % 2 == 0 && exchange.face.pitch % 2 == 0 && exchange.edge[0] % 2 == 0;
+  const bool in_pairs =
+      exchange.face.run % 2 == 0 && exchange.face.pitch % 2 == 0 && exchange.edge[0] % 2 == 0;
   const auto kernel = in_pairs ? faces_by_stores_kernel<double2> : faces_by_stores_kernel<double>;
   kernel<<<exchange.parts, exchange.threads, 0, stream>>>(exchange, first, steps);
 }

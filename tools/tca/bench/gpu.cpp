@@ -247,9 +247,9 @@ void GpuBench::put() {
 }
 
 std::string name_with_start(const gpu::Contender& who) {
-  const std::string name =
-      who.peer.empty() ? name_of(who)
-                       : fmt::format("{} {}{}", who.peer, who.protocol, who.element.empty() ? "" : ", " + who.element);
+  const std::string name = who.peer.empty() ? name_of(who)
+                                            : fmt::format("{} {}{}", who.peer, who.protocol,
+                                                          who.element.empty() ? "" : ", " + who.element);
   return fmt::format("{}, {}{}", name, who.start,
                      who.scope.empty() || who.scope == "parts" ? "" : fmt::format(" ({})", who.scope));
 }
@@ -295,7 +295,8 @@ void GpuBench::overlap(std::size_t bytes, bool of_memory) {
     line.extra["computation"] = beside;
     line.extra["puts"] = puts[i];
     report_overlap(options_, name_with_start(who), beside,
-                   {outcome.samples[3 * i], outcome.samples[3 * i + 1], outcome.samples[3 * i + 2]}, std::move(line));
+                   {outcome.samples[3 * i], outcome.samples[3 * i + 1], outcome.samples[3 * i + 2]},
+                   std::move(line));
   }
 }
 
@@ -366,12 +367,14 @@ void check_peer(const std::string& peer, const BenchOptions& options) {
     refuse("--peer {} puts nothing but blocks; add block to --layout", peer);
   if (peer.starts_with("nccl-") && gpu::has_peer("nccl") && !gpu::has_peer(peer))
     refuse("this build's NCCL is older than 2.28 and has no {}; --peer nccl measures what it has",
-           peer == "nccl-device" ? "device API" : peer == "nccl-windows" ? "symmetric windows that kernels know" : "copies by copy engines");
+           peer == "nccl-device"    ? "device API"
+           : peer == "nccl-windows" ? "symmetric windows that kernels know"
+                                    : "copies by copy engines");
   if (peer != "counted" && peer != "post" && !gpu::has_peer(peer))
     refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
-           peer == "mscclpp"
-               ? "where CMAKE_PREFIX_PATH leads to an installed one"
-               : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer.substr(0, peer.find('-'))));
+           peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
+                             : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)",
+                                           peer.substr(0, peer.find('-'))));
 }
 
 void check_collective(const BenchOptions& options) {
@@ -395,10 +398,12 @@ void check_gpu_bench(const BenchOptions& options) {
     if (options.starts_by("kernel") || options.starts_by("engine"))
       refuse("no kernel drives what goes over MPI; on {} say --start graph, host or both", options.fabric);
     for (const std::string& peer : options.peers)
-      if (peer == "nvshmem" || peer == "mscclpp" || peer.starts_with("nccl-")) refuse("--peer {} is for --fabric cuda", peer);
+      if (peer == "nvshmem" || peer == "mscclpp" || peer.starts_with("nccl-"))
+        refuse("--peer {} is for --fabric cuda", peer);
   }
   for (const std::string& peer : options.peers) check_peer(peer, options);
-  if (options.what == "overlap" && (options.ranks < 2 || !(options.starts_by("graph") || options.starts_by("host"))))
+  if (options.what == "overlap" &&
+      (options.ranks < 2 || !(options.starts_by("graph") || options.starts_by("host"))))
     refuse("an overlap needs 2 ranks, and steps started by graph or host; see --ranks and --start");
   if (is_coll(options.what)) check_collective(options);
   if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");

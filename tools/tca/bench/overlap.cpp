@@ -60,15 +60,16 @@ void measure_bytes(World& world, const BenchOptions& options, const BenchReport&
 }  // namespace
 
 void print_overlap_header(const char* beside) {
-  fmt::print("{:<12}{:<40}{:<12}{:>11}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", beside, "exchange us", "compute us",
-             "both us", "both p99", "hidden %");
+  fmt::print("{:<12}{:<40}{:<12}{:>11}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", beside, "exchange us",
+             "compute us", "both us", "both p99", "hidden %");
 }
 
 void report_overlap(const BenchOptions& options, const std::string& who, const std::string& beside,
                     const bench::OverlapSamples& took, Record record) {
-  const double exchange = median(took.exchange_us), compute = median(took.compute_us), hidden = median(took.hidden());
-  fmt::print("{:<12}{:<40}{:<12}{:>11.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", record.bytes, who, beside, exchange,
-             compute, median(took.both_us), quantile(took.both_us, 0.99), 100 * hidden);
+  const double exchange = median(took.exchange_us), compute = median(took.compute_us),
+               hidden = median(took.hidden());
+  fmt::print("{:<12}{:<40}{:<12}{:>11.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", record.bytes, who, beside,
+             exchange, compute, median(took.both_us), quantile(took.both_us, 0.99), 100 * hidden);
   show_printed();
   if (options.json.empty()) return;
   record.layout = "block";
