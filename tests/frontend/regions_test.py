@@ -23,6 +23,31 @@ int main(void) {
 }
 """
 
+COARRAYS = """
+#include <xmp.h>
+int a[4][6]:[*], b[4][6]:[*], last:[*];
+#pragma acc declare create(a, b, last)
+int main(void) {
+  const int me = xmpc_this_image(), all = xmp_num_nodes(), right = (me + 1) % all, left = (me + all - 1) % all;
+  int wrong = 0;
+#pragma acc parallel loop collapse(2) present(a)
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 6; j++) a[i][j] = 100 * me + 6 * i + j;
+#pragma acc host_data use_device(a, b)
+  b[1:2][0:3]:[right] = a[1:2][3:3];
+  xmp_sync_all(0);
+#pragma acc parallel loop collapse(2) present(b, last) reduction(+ : wrong)
+  for (int i = 1; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      wrong += b[i][j] != 100 * left + 6 * i + j + 3;
+      if (i == 2 && j == 2) last = b[i][j];
+    }
+#pragma acc update host(last)
+  xmp_sync_all(0);
+  return wrong || last != 100 * left + 17 || last:[left] != 100 * ((left + all - 1) % all) + 17;
+}
+"""
+
 
 def nvcc():
     return shutil.which(os.environ.get("NVCC", "nvcc")) or os.path.exists("/usr/local/cuda/bin/nvcc")
@@ -62,6 +87,15 @@ class Regions(CommandTest):
         done = subprocess.run([XMPCC, "--acc", "cuda", SOURCE, "-o", self.path("program")], capture_output=True, text=True, env=self.environment)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--acc cuda: this tca was built without CUDA", done.stderr)
+
+    def test_coarrays_in_regions(self):
+        source = self.path("coarrays.c")
+        with open(source, "w") as file:
+            file.write(COARRAYS)
+        program = self.build(source, ACC)
+        for ranks in (1, 2):
+            done = self.run_ranks(program, ranks)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), f"{ranks} ranks")
 
     @unittest.skipUnless(ACC == "cuda", "hosts have one memory")
     def test_an_array_that_is_not_there(self):
