@@ -8,6 +8,7 @@
 
 #include "mpi/census/measure.hpp"
 #include "mpi/coll/communicator.hpp"
+#include "mpi/gpu/gpu.hpp"
 #include "mpi/p2p/slot.hpp"
 #include "mpi/tally.hpp"
 #include "mpi/threads.hpp"
@@ -42,9 +43,19 @@ void Session::begin() {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   threads_are_many = level == MPI_THREAD_MULTIPLE;
-  serves_ = Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all;
+  serves_ = (Settings::get().mode == Mode::coll || Settings::get().mode == Mode::all) && have_known_buffers();
   census::begin();
   if (serves_ && Settings::get().mode == Mode::all) Channel::begin();
+}
+
+// Whether every rank can tell buffers in memory of a GPU from others.
+bool Session::have_known_buffers() const {
+  const std::string obstacle = gpu::begin();
+  int all = obstacle.empty() ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (all == 0)
+    say(fmt::format("everything is left to MPI: {}", obstacle.empty() ? "another rank cannot serve" : obstacle));
+  return all != 0;
 }
 
 bool Session::agree_on_settings() const {

@@ -31,6 +31,7 @@ class Session {
 
  private:
   bool agree_on_settings() const;
+  bool have_known_buffers() const;
 
   Presence presence_;
   bool is_whole_ = false, serves_ = false;

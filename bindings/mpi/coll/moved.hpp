@@ -1,10 +1,12 @@
-// A buffer of a program, by its datatype: elements that are moved and not combined, packed where they do not lie side by side.
+// A buffer of a program, by its datatype, in memory of a host or of a GPU: elements that go into a row, and come from one.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#include "mpi/p2p/elements.hpp"
 
 namespace tca::interposer {
 
@@ -23,8 +25,7 @@ class Moved {
   std::byte* buffer_;
   std::int64_t count_;
   MPI_Datatype type_;
-  int size_ = 0;
-  bool is_contiguous_ = false;
+  MPI_Count size_ = 0;
 };
 
 }  // namespace tca::interposer

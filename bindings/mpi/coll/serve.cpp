@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -12,14 +12,13 @@
 #include "mpi/coll/moved.hpp"
 #include "mpi/session.hpp"
 #include "mpi/tally.hpp"
-#include "tca/error.hpp"
 
 namespace tca::interposer {
 
 namespace {
 
 // Ends as MPI ends where a collective fails: by the communicator's error handler.
-int fail(MPI_Comm comm, const Error& error) {
+int fail(MPI_Comm comm, const std::exception& error) {
   Session::get().say_here(error.what());
   PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
@@ -32,8 +31,9 @@ std::int64_t bytes_of(const Shape& shape) {
   return element != nullptr ? shape.count * static_cast<std::int64_t>(element->bytes) : -1;
 }
 
-void copy(void* to, const void* from, const Shape& shape, int blocks = 1) {
-  std::memcpy(to, from, static_cast<std::size_t>(bytes_of(shape) * blocks));
+// What is combined goes as the bytes that it is, from one element to the next.
+Moved bytes_at(const void* buffer, const Shape& shape, int blocks = 1) {
+  return {buffer, bytes_of(shape) * blocks, MPI_BYTE};
 }
 
 template <Call call>
@@ -85,7 +85,7 @@ int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collectiv
           output(known), [&] { collective(*prepared, known); }, arguments...);
     collective(*prepared, known);
     return MPI_SUCCESS;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return fail(comm, error);
   }
 }
@@ -110,9 +110,9 @@ int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op
   return serve_or_pass<call>(
       shape, comm,
       [&](Prepared& prepared, const Communicator& known) {
-        copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape);
+        bytes_at(from == MPI_IN_PLACE ? to : from, shape).read_into(prepared.from());
         prepared.run();
-        if (known.rank() == root) copy(to, prepared.to(), shape);
+        if (known.rank() == root) bytes_at(to, shape).write_from(prepared.to());
       },
       [&](const Communicator& known) {
         return known.rank() == root ? Output{Moved(to, count, type), find_element(type)} : Output{};
@@ -127,9 +127,9 @@ int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op
   return serve_or_pass<call>(
       shape, comm,
       [&](Prepared& prepared, const Communicator&) {
-        copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape);
+        bytes_at(from == MPI_IN_PLACE ? to : from, shape).read_into(prepared.from());
         prepared.run();
-        copy(to, prepared.to(), shape);
+        bytes_at(to, shape).write_from(prepared.to());
       },
       [&](const Communicator&) {
         return Output{Moved(to, count, type), find_element(type)};
@@ -179,9 +179,9 @@ int reduce_scatter_block(const void* from, void* to, Count count, MPI_Datatype t
   return serve_or_pass<call>(
       shape, comm,
       [&](Prepared& prepared, const Communicator& known) {
-        copy(prepared.from(), from == MPI_IN_PLACE ? to : from, shape, known.size());
+        bytes_at(from == MPI_IN_PLACE ? to : from, shape, known.size()).read_into(prepared.from());
         prepared.run();
-        copy(to, prepared.to(), shape);
+        bytes_at(to, shape).write_from(prepared.to());
       },
       [&](const Communicator& known) {
         // In place, what MPI is to read again is all of the buffer; the rest of it is as it was.

@@ -64,4 +64,10 @@ Arrival* Context::find_from(std::size_t source, std::int32_t tag) const {
   return message;
 }
 
+Arrival* Context::find_sent_by(int source, std::uint64_t sender) const {
+  Arrival* message = arrived_[static_cast<std::size_t>(source)].first();
+  while (message != nullptr && message->sender != sender) message = List<Arrival>::next(message);
+  return message;
+}
+
 }  // namespace tca::p2p

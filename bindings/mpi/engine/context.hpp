@@ -30,6 +30,8 @@ class Context {
   void remove(Arrival& message);
   // The first message that a receive would take, or null.
   Arrival* find(int source, std::int32_t tag) const;
+  // The message of a source whose sender waits by that number, or null.
+  Arrival* find_sent_by(int source, std::uint64_t sender) const;
   bool is_empty() const { return waiting_ == 0; }
 
  private:

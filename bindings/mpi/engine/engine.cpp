@@ -67,14 +67,14 @@ void Engine::start_send(Request& request, Context& context, int to, std::int32_t
   const Inside inside(lock_);
   request.done.store(false, std::memory_order_relaxed);
   request.is_send = true;
-  request.is_cancelled = request.is_detached = false;
+  request.is_cancelled = request.is_detached = request.is_impatient = false;
   request.failure = Failure::none;
   request.context = &context;
   request.peer = to;
   request.tag = tag;
   if (to == peers_.rank()) {
     send_to_self(request, source, mode);
-  } else if (is_offered(to, source.bytes)) {
+  } else if (is_offered(to, source)) {
     offer(request, source, mode);
   } else if (mode == Mode::synchronous) {
     send_fragments(context, to, tag, source, &request);
@@ -114,7 +114,7 @@ void Engine::prepare(Request& request, Context& context, const Target& target) {
 }
 
 void Engine::send(Context& context, int to, std::int32_t tag, const Source& source, Mode mode) {
-  if (mode != Mode::synchronous && to != peers_.rank() && !is_offered(to, source.bytes)) {
+  if (mode != Mode::synchronous && to != peers_.rank() && !is_offered(to, source)) {
     const Inside inside(lock_);
     send_at_once(context, to, tag, source);
     return;
@@ -130,14 +130,18 @@ void Engine::send(Context& context, int to, std::int32_t tag, const Source& sour
   wait(request);
 }
 
-bool Engine::test(const Request& request) {
+bool Engine::test(Request& request) {
   if (request.done.load(std::memory_order_acquire)) return true;
   progress();
+  if (request.is_impatient) move_if_late(request);
   return request.done.load(std::memory_order_acquire);
 }
 
-void Engine::wait(const Request& request) {
-  wait_until([&] { return request.done.load(std::memory_order_acquire); });
+void Engine::wait(Request& request) {
+  wait_until([&] {
+    if (request.is_impatient) move_if_late(request);
+    return request.done.load(std::memory_order_acquire);
+  });
 }
 
 void Engine::cancel(Request& request) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Options {
   std::size_t offered_from = std::size_t{128} << 10;  // messages from here on are fetched by the receiver,
   std::size_t offered_always = std::size_t{2} << 20;  // but up to here only if it is not waiting
   std::function<void()> idle;                         // called now and then by a rank that waits
+  // Fetches the first `bytes` bytes of a message by what its sender's Scattering::reach says. Returns whether it could.
+  std::function<bool(int source, std::span<const std::byte> reach, std::size_t bytes, const Target& target)> fetch;
 };
 
 enum class Mode : std::uint8_t {
@@ -61,8 +64,8 @@ class Engine {
   void start_receive(Request& request, Arrival& message, const Target& target);
   void send(Context& context, int to, std::int32_t tag, const Source& source, Mode mode = Mode::standard);
 
-  [[nodiscard]] bool test(const Request& request);
-  void wait(const Request& request);
+  [[nodiscard]] bool test(Request& request);
+  void wait(Request& request);
   // Takes a receive back unless it has a message. It is done either way, sooner or later.
   void cancel(Request& request);
 
@@ -114,16 +117,27 @@ class Engine {
   RingWriter& writer(int to) { return writers_[static_cast<std::size_t>(to)]; }
   // Whether a message is left where it is, for the receiver to fetch. Two ranks that copy at once, through a ring, are faster; but
   // a receiver that does not look would have the ring grow.
-  bool is_offered(int to, std::size_t bytes) const {
-    return bytes >= options_.offered_from && (bytes >= options_.offered_always ||
-                                              peers_.door(to).attending.load(std::memory_order_relaxed) == 0);
+  bool is_offered(int to, const Source& source) const {
+    if (is_far(source)) return true;
+    return source.bytes >= options_.offered_from &&
+           (source.bytes >= options_.offered_always ||
+            peers_.door(to).attending.load(std::memory_order_relaxed) == 0);
+  }
+  // In memory that the receiver reaches without this rank, but not as memory of a process.
+  static bool is_far(const Source& source) {
+    return source.scattering != nullptr && !source.scattering->reach().empty();
   }
   void make_room(int to, std::size_t bytes);
   void send_at_once(const Context& context, int to, std::int32_t tag, const Source& source);
   void send_fragments(const Context& context, int to, std::int32_t tag, const Source& source, Request* told);
   void offer(Request& request, const Source& source, Mode mode);
   void send_to_self(Request& request, const Source& source, Mode mode);
+  void move_if_late(Request& request);
+  void move(Request& request);
+  void give(int to, const Wanted& wanted);
+  void let_go(Request& request);
   void owe(int to);
+  Line& answer(int to, Kind kind);
   void tell(int rank, std::uint64_t sender);
   void sent(int to, std::uint64_t sender);
   // receiving
@@ -133,10 +147,12 @@ class Engine {
   void take_first(int source, const Line& line);
   void take_fragment(int source, const Fragment& fragment);
   void take_offer(int source, const Line& line);
+  void take_moved(int source, std::uint32_t context, const Moved& moved);
   Arrival& keep(Context& context, const Envelope& envelope, bool with_bytes = true);
   static void accept(Request& request, const Envelope& envelope);
   static void store(const Request& request, std::size_t at, const std::byte* from, std::size_t bytes);
-  void fetch(Request& request, std::uint64_t address);
+  [[nodiscard]] bool fetch(Request& request, const Offer& offer);
+  void fetch_or_want(Request& request, const Offer& offer);
   void bind(Request& request, Arrival& message);
   void received(Request& request, std::uint64_t sender);
   void finish(Request& request);

@@ -17,6 +17,9 @@ enum class Kind : std::uint32_t {
   more,     // its next ones; no other message begins before it is complete
   offered,  // a message that the receiver fetches from the sender's memory
   done,     // the receiver has matched, and has all of, a message whose sender waits for that
+  wanted,   // the receiver has matched a message that it cannot fetch
+  moved,    // the message is a copy now, elsewhere: for a receiver that wanted it, or for whoever receives it
+  let_go,   // the receiver knows of the copy, so the send is complete
   grown     // the next line is the first of another ring
 };
 
@@ -29,6 +32,19 @@ struct Fragment {
 struct Offer {
   std::uint64_t address;
   std::uint64_t sender;
+  std::uint64_t reach_bytes;  // 0, or the size of what is at the address: how to reach the message
+};
+
+struct Wanted {
+  std::uint64_t sender;
+  std::uint64_t receiver;  // a request of the receiver's
+};
+
+struct Moved {
+  std::uint64_t sender;
+  std::uint64_t receiver;  // who has wanted it, or 0
+  std::uint64_t address;
+  std::uint64_t copy;  // whom to tell in the sender's place, where nobody has wanted it
 };
 
 struct Growth {
@@ -41,6 +57,8 @@ union Body {
   std::byte payload[40];
   Fragment fragment;
   Offer offer;
+  Wanted wanted;
+  Moved moved;
   Growth growth;
   std::uint64_t sender;
 };

@@ -26,6 +26,15 @@ void Engine::take(int source, const Line& line) {
     case Kind::done:
       sent(source, line.body.sender);
       break;
+    case Kind::wanted:
+      give(source, line.body.wanted);
+      break;
+    case Kind::moved:
+      take_moved(source, line.context, line.body.moved);
+      break;
+    case Kind::let_go:
+      let_go(*std::bit_cast<Request*>(line.body.sender));
+      break;
     case Kind::grown:
       reader.follow(Growth(line.body.growth));
       return;
@@ -83,14 +92,31 @@ void Engine::take_offer(int source, const Line& line) {
   const Offer offer = line.body.offer;
   if (Request* const receive = context.take_posted(source, line.tag)) {
     accept(*receive, envelope);
-    fetch(*receive, offer.address);
-    received(*receive, offer.sender);
+    fetch_or_want(*receive, offer);
     return;
   }
   Arrival& message = keep(context, envelope, false);
   message.is_offered = true;
   message.address = offer.address;
+  message.reach_bytes = offer.reach_bytes;
   message.sender = offer.sender;
+}
+
+// A message of a sender that would wait no longer, or the copy that this rank has wanted.
+void Engine::take_moved(int source, std::uint32_t context, const Moved& moved) {
+  if (moved.receiver != 0) {
+    Request& request = *std::bit_cast<Request*>(moved.receiver);
+    if (!fetch(request, {moved.address, moved.sender, 0})) request.failure = Failure::unreadable;
+    received(request, moved.sender);
+    return;
+  }
+  Arrival* const message = context_locked(context).find_sent_by(source, moved.sender);
+  if (message == nullptr) return;  // it has been received meanwhile, and its sender is told so
+  message->address = moved.address;
+  message->reach_bytes = 0;
+  message->sender = moved.copy;
+  answer(source, Kind::let_go).body.sender = moved.sender;
+  writer(source).publish();
 }
 
 Arrival& Engine::keep(Context& context, const Envelope& envelope, bool with_bytes) {
@@ -98,6 +124,7 @@ Arrival& Engine::keep(Context& context, const Envelope& envelope, bool with_byte
   message.envelope = envelope;
   message.context = &context;
   message.is_offered = false;
+  message.reach_bytes = 0;
   message.sender = 0;
   if (with_bytes && envelope.bytes > sizeof message.short_message)
     message.long_message = std::make_unique_for_overwrite<std::byte[]>(envelope.bytes);
@@ -124,33 +151,50 @@ void Engine::store(const Request& request, std::size_t at, const std::byte* from
     std::memcpy(data + at, from, stored);
 }
 
-void Engine::fetch(Request& request, std::uint64_t address) {
+void Engine::fetch_or_want(Request& request, const Offer& offer) {
+  if (fetch(request, offer)) {
+    received(request, offer.sender);
+    return;
+  }
+  const int source = request.envelope.source;
+  if (source == peers_.rank()) {
+    request.failure = Failure::unreadable;
+    received(request, offer.sender);
+    return;
+  }
+  answer(source, Kind::wanted).body.wanted = {offer.sender, std::bit_cast<std::uint64_t>(&request)};
+  writer(source).publish();
+}
+
+bool Engine::fetch(Request& request, const Offer& offer) {
   const std::size_t bytes = request.envelope.bytes;
   const pid_t process = peers_.process(request.envelope.source);
-  bool is_read = true;
-  if (request.target.scattering == nullptr) {
-    is_read = read_from(process, address, request.target.data, bytes);
-  } else {
-    const auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    is_read = read_from(process, address, copy.get(), bytes);
-    if (is_read) store(request, 0, copy.get(), bytes);
+  if (offer.reach_bytes > 0) {
+    std::vector<std::byte> reach(offer.reach_bytes);
+    return options_.fetch && read_from(process, offer.address, reach.data(), reach.size()) &&
+           options_.fetch(request.envelope.source, reach, bytes, request.target);
   }
-  if (!is_read) request.failure = Failure::unreadable;
+  if (request.target.scattering == nullptr)
+    return read_from(process, offer.address, request.target.data, bytes);
+  const auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  if (!read_from(process, offer.address, copy.get(), bytes)) return false;
+  store(request, 0, copy.get(), bytes);
+  return true;
 }
 
 // The message is in no queue any more.
 void Engine::bind(Request& request, Arrival& message) {
   accept(request, message.envelope);
   Inflow& inflow = inflows_[static_cast<std::size_t>(message.envelope.source)];
-  const bool is_coming = inflow.arrival == &message;
-  if (message.is_offered)
-    fetch(request, message.address);
-  else
-    store(request, 0, message.bytes(), is_coming ? inflow.here : message.envelope.bytes);
+  const bool is_coming = inflow.arrival == &message, is_offered = message.is_offered;
+  const Offer offer{message.address, message.sender, message.reach_bytes};
+  if (!is_offered) store(request, 0, message.bytes(), is_coming ? inflow.here : message.envelope.bytes);
   const std::uint64_t sender = message.sender;
   message.long_message.reset();
   arrivals_.give_back(message);
-  if (is_coming) {
+  if (is_offered) {
+    fetch_or_want(request, offer);
+  } else if (is_coming) {
     inflow.arrival = nullptr;
     inflow.request = &request;
     request.told = sender;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "mpi/engine/list.hpp"
 
@@ -15,10 +17,13 @@ inline constexpr std::int32_t any_tag = -1;  // tags are not negative
 
 class Context;
 
-// Where the elements of a message lie that do not lie in a row. Its functions may be called by any thread, and make no MPI call.
+// Where the elements of a message lie that do not lie in a row, or in memory that is no host's. Its functions may be called by any
+// thread, and make no MPI call.
 class Scattering {
  public:
   virtual ~Scattering() = default;
+  // What lets another process fetch the elements by itself (Options::fetch); empty where they are copied by `gather`.
+  virtual std::span<const std::byte> reach() const { return {}; }
   // Copy bytes `at` to `at + bytes` of the message from, or to, the elements of a buffer.
   virtual void gather(const std::byte* buffer, std::size_t at, std::size_t bytes, std::byte* into) const = 0;
   virtual void scatter(std::byte* buffer, std::size_t at, std::size_t bytes, const std::byte* from) const = 0;
@@ -59,7 +64,12 @@ struct Request : Linked {
   Context* context = nullptr;
   Target target;
   std::uint64_t told = 0;  // the sender, who waits until a message of many fragments is here; or 0
+  Source source;                          // of a send that the receiver fetches
   std::unique_ptr<std::byte[]> gathered;  // a send's own copy of the message
+  // A send that is complete some time after `begun`, though nobody has received it: by a copy that goes on as `twin`.
+  bool is_impatient = false;
+  std::chrono::steady_clock::time_point begun;
+  Request* twin = nullptr;
 };
 
 // A message that has come before a receive that it matches.
@@ -68,6 +78,7 @@ struct Arrival : Linked {
   Context* context = nullptr;
   bool is_offered = false;  // the bytes are the sender's still, at `address`
   std::uint64_t address = 0;
+  std::uint64_t reach_bytes = 0;  // if not 0, what is there is not the message but how to reach it
   std::uint64_t sender = 0;  // whom to tell when it is matched, or 0
   // Its bytes, where they came through the ring. Short messages, of which many may wait, take no memory of their own.
   std::byte short_message[256];

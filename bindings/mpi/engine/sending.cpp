@@ -2,6 +2,8 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "mpi/engine/engine.hpp"
 
@@ -73,8 +75,19 @@ void Engine::send_fragments(const Context& context, int to, std::int32_t tag, co
 }
 
 void Engine::offer(Request& request, const Source& source, Mode mode) {
-  const bool is_copied = mode == Mode::buffered;
-  const void* const data = in_a_row(source, is_copied, request.gathered);
+  const bool is_copied = mode == Mode::buffered, is_reached = is_far(source) && !is_copied;
+  Offer offer{0, std::bit_cast<std::uint64_t>(&request), 0};
+  if (is_reached) {
+    const std::span<const std::byte> reach = source.scattering->reach();
+    offer.address = std::bit_cast<std::uint64_t>(reach.data());
+    offer.reach_bytes = reach.size();
+  } else {
+    offer.address = std::bit_cast<std::uint64_t>(in_a_row(source, is_copied, request.gathered));
+  }
+  request.source = source;
+  // As one that is copied, such a send may not wait for its receiver for ever.
+  request.is_impatient = is_reached && mode == Mode::standard && source.bytes < options_.offered_from;
+  if (request.is_impatient) request.begun = std::chrono::steady_clock::now();
   make_room(request.peer, 0);
   owe(request.peer);
   Line& line = writer(request.peer).line();
@@ -82,7 +95,7 @@ void Engine::offer(Request& request, const Source& source, Mode mode) {
   line.context = request.context->number();
   line.tag = request.tag;
   line.bytes = source.bytes;
-  line.body.offer = {std::bit_cast<std::uint64_t>(data), std::bit_cast<std::uint64_t>(&request)};
+  line.body.offer = offer;
   writer(request.peer).publish();
 }
 
@@ -118,23 +131,74 @@ void Engine::send_to_self(Request& request, const Source& source, Mode mode) {
   owe(peers_.rank());
 }
 
+// A line to a rank in the middle of what has come from others, where nothing can be taken in while there is no room.
+Line& Engine::answer(int to, Kind kind) {
+  if (!writer(to).has_room(0)) writer(to).grow(0);
+  Line& line = writer(to).line();
+  line.kind = kind;
+  return line;
+}
+
 void Engine::tell(int rank, std::uint64_t sender) {
   if (rank == peers_.rank()) {
     sent(rank, sender);
     return;
   }
-  // This rank is in the middle of what has come, and cannot take in more while it waits for room.
-  if (!writer(rank).has_room(0)) writer(rank).grow(0);
-  Line& line = writer(rank).line();
-  line.kind = Kind::done;
-  line.body.sender = sender;
+  answer(rank, Kind::done).body.sender = sender;
   writer(rank).publish();
 }
 
 void Engine::sent(int to, std::uint64_t sender) {
   --owing_[static_cast<std::size_t>(to)];
   --all_owing_;
-  finish(*std::bit_cast<Request*>(sender));
+  Request& request = *std::bit_cast<Request*>(sender);
+  // It was received before the news of a copy came.
+  if (Request* const twin = std::exchange(request.twin, nullptr)) {
+    twin->gathered.reset();
+    requests_.give_back(*twin);
+  }
+  finish(request);
+}
+
+void Engine::move_if_late(Request& request) {
+  constexpr auto patience = std::chrono::microseconds(100);
+  if (std::chrono::steady_clock::now() - request.begun < patience) return;
+  const std::lock_guard<Lock> inside(lock_);
+  if (request.is_impatient && !request.done.load(std::memory_order_relaxed)) move(request);
+}
+
+// The receiver learns of the copy without receiving: by its helper, if it is elsewhere.
+void Engine::move(Request& request) {
+  request.is_impatient = false;
+  Request& twin = requests_.take();
+  twin.done.store(false, std::memory_order_relaxed);
+  twin.is_impatient = false;
+  twin.twin = nullptr;
+  twin.peer = request.peer;
+  twin.gathered = std::make_unique_for_overwrite<std::byte[]>(request.source.bytes);
+  gather(request.source, 0, request.source.bytes, twin.gathered.get());
+  request.twin = &twin;
+  Line& line = answer(request.peer, Kind::moved);
+  line.context = request.context->number();
+  line.body.moved = {std::bit_cast<std::uint64_t>(&request), 0,
+                     std::bit_cast<std::uint64_t>(twin.gathered.get()), std::bit_cast<std::uint64_t>(&twin)};
+  writer(request.peer).publish();
+}
+
+void Engine::let_go(Request& request) {
+  std::exchange(request.twin, nullptr)->is_detached = true;
+  finish(request);
+}
+
+void Engine::give(int to, const Wanted& wanted) {
+  Request& request = *std::bit_cast<Request*>(wanted.sender);
+  if (!request.gathered) {
+    request.gathered = std::make_unique_for_overwrite<std::byte[]>(request.source.bytes);
+    gather(request.source, 0, request.source.bytes, request.gathered.get());
+  }
+  answer(to, Kind::moved).body.moved = {wanted.sender, wanted.receiver,
+                                        std::bit_cast<std::uint64_t>(request.gathered.get()), 0};
+  writer(to).publish();
 }
 
 }  // namespace tca::p2p

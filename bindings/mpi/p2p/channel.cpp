@@ -1,7 +1,6 @@
 #include "mpi/p2p/channel.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +11,7 @@
 
 #include "mpi/callers.hpp"
 #include "mpi/freed.hpp"
+#include "mpi/gpu/gpu.hpp"
 #include "mpi/p2p/elements.hpp"
 #include "mpi/p2p/names.hpp"
 #include "mpi/session.hpp"
@@ -65,8 +65,6 @@ std::string obstacle_here() {
                          call);
   if (const std::string caller = message_call_past_hooks(); !caller.empty())
     return caller + ", past the library";
-  // Buffers may be memory of a GPU, which the engine does not reach. Whether a program uses one is not known before it does.
-  if (access("/dev/nvidiactl", F_OK) == 0) return "this host has GPUs, whose memory messages may be in";
   if (!packs_plainly()) return "this MPI packs datatypes in a form of its own";
   return {};
 }
@@ -119,7 +117,7 @@ void make_engine() {
     const int bytes = static_cast<int>(mine.size());
     PMPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, state().host);
   };
-  state().engine = p2p::Engine::make(rank, size, gather, {.idle = progress_mpi});
+  state().engine = p2p::Engine::make(rank, size, gather, {.idle = progress_mpi, .fetch = gpu::fetch});
 }
 
 }  // namespace
@@ -166,6 +164,7 @@ void Channel::end() {
   state().last_comm = MPI_COMM_NULL;
   state().channels.clear();
   state().engine.reset();
+  gpu::end();
   PMPI_Comm_free(&state().host);
   PMPI_Comm_free(&state().silent);
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "mpi/gpu/gpu.hpp"
+
 namespace tca::interposer {
 
 namespace {
@@ -65,6 +67,8 @@ Elements::Elements(const void* buffer, MPI_Count count, MPI_Datatype type)
     size_ = last.size;
   }
   bytes_ = static_cast<std::size_t>(count) * size_;
+  const bool is_described = is_in_a_row_ || map_ != nullptr;
+  if (gpu::may_be_there && bytes_ > 0 && is_described) gpu_ = gpu::find(buffer_, bytes_, size_, map_);
 }
 
 void Elements::keep() {
@@ -77,16 +81,17 @@ void Elements::let_go() {
   if (is_kept_) PMPI_Type_free(&type_);
   is_kept_ = false;
   map_.reset();
+  gpu_.reset();
 }
 
 p2p::Source Elements::source(Packed& packed) const {
-  if (!is_packed_by_mpi()) return {buffer_, bytes_, bytes_ > 0 ? map_.get() : nullptr};
+  if (!is_packed_by_mpi()) return {buffer_, bytes_, scattering()};
   packed = copied();
   return {packed.get(), bytes_};
 }
 
 p2p::Target Elements::target(Packed& packed) const {
-  if (!is_packed_by_mpi()) return {buffer_, bytes_, bytes_ > 0 ? map_.get() : nullptr};
+  if (!is_packed_by_mpi()) return {buffer_, bytes_, scattering()};
   packed = std::make_unique_for_overwrite<std::byte[]>(bytes_);
   return {packed.get(), bytes_};
 }
@@ -97,13 +102,26 @@ void Elements::take_in(const Packed& packed, std::size_t bytes) const {
 
 Elements::Packed Elements::copied() const {
   auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes_);
-  if (is_packed_by_mpi())
-    pack(copy.get());
-  else if (map_)
-    map_->gather(buffer_, 0, bytes_, copy.get());
-  else if (bytes_ > 0)
-    std::memcpy(copy.get(), buffer_, bytes_);
+  read_into(copy.get());
   return copy;
+}
+
+void Elements::read_into(std::byte* row) const {
+  if (is_packed_by_mpi())
+    pack(row);
+  else if (scattering() != nullptr)
+    scattering()->gather(buffer_, 0, bytes_, row);
+  else if (bytes_ > 0)
+    std::memcpy(row, buffer_, bytes_);
+}
+
+void Elements::write_from(const std::byte* row) const {
+  if (is_packed_by_mpi())
+    unpack(row, bytes_);
+  else if (scattering() != nullptr)
+    scattering()->scatter(buffer_, 0, bytes_, row);
+  else if (bytes_ > 0)
+    std::memcpy(buffer_, row, bytes_);
 }
 
 // Calls `work(buffer, elements, position in the packed bytes)` for as many elements at a time as MPI can count the bytes of.
@@ -127,7 +145,7 @@ void Elements::pack(std::byte* into) const {
   });
 }
 
-void Elements::unpack(std::byte* message, std::size_t bytes) const {
+void Elements::unpack(const std::byte* message, std::size_t bytes) const {
   const auto unpack_from = [&](const std::byte* from, std::size_t there) {
     return [=](void* buffer, int count, MPI_Datatype type) {
       int at = 0;

@@ -3,6 +3,7 @@
 Standard library only. TCA names the command line under test, MPIS the MPIs that it was built for, PROGRAMS the sources in C and in Fortran."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,11 @@ class Messages(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
 
-    def program(self, mpi, source, *options):
-        path = os.path.join(self.folder.name, "-".join((source, mpi, *options)))
+    def program(self, mpi, source, *options, libraries=()):
+        path = os.path.join(self.folder.name, f"{source}-{mpi}-{abs(hash(options))}")
         if not os.path.exists(path):
             compiler = ("mpif90." if source.endswith(".F90") else "mpicc.") + mpi
-            subprocess.run([compiler, "-w", "-O1", "-pthread", *options, os.path.join(HERE, source), "-o", path], check=True)
+            subprocess.run([compiler, "-w", "-O1", "-pthread", *options, os.path.join(HERE, source), *libraries, "-o", path], check=True)
         return path
 
     def run_program(self, mpi, *command, ranks=2, **settings):
@@ -89,6 +90,16 @@ class Messages(unittest.TestCase):
             with self.subTest(mpi):
                 said = self.run_program(mpi, TCA, "mpi", self.program(mpi, IN_C, "-DMPI_Send=PMPI_Send"))
                 self.assertIn("point-to-point calls are left to MPI: the program calls PMPI_Send, past the library", said)
+
+    @unittest.skipUnless(os.path.exists("/dev/nvidiactl") and shutil.which("nvcc"), "there is no GPU, or no CUDA to compile with")
+    def test_buffers_in_memory_of_gpus_are_served(self):
+        cuda = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("nvcc"))))
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                library = os.path.join(cuda, "lib64")
+                program = self.program(mpi, "gpu.c", f"-I{cuda}/include", f"-L{library}", f"-Wl,-rpath,{library}", libraries=("-lcudart",))
+                report = self.run_program(mpi, TCA, "mpi", program)
+                self.assertGreater(self.served(report, "Recv"), 0, report)
 
     def test_a_denied_call_leaves_all_messages_to_mpi(self):
         for mpi in MPIS:

@@ -1,0 +1,58 @@
+#include "mpi/gpu/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <bit>
+
+namespace tca::interposer::gpu {
+
+const Driver* Driver::get() {
+  static const std::optional<Driver> driver = []() -> std::optional<Driver> {
+    Driver loaded;
+    return loaded.load() ? std::optional(loaded) : std::nullopt;
+  }();
+  return driver ? &*driver : nullptr;
+}
+
+bool Driver::load() {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return false;
+  bool is_whole = true;
+  const auto find = [&]<class Function>(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    is_whole = is_whole && function != nullptr;
+  };
+  find(push, "cuCtxPushCurrent_v2");
+  find(pop, "cuCtxPopCurrent_v2");
+  find(export_handle, "cuIpcGetMemHandle");
+  find(open_handle, "cuIpcOpenMemHandle_v2");
+  find(close_handle, "cuIpcCloseMemHandle");
+  find(attribute_, "cuPointerGetAttribute");
+  find(attributes_, "cuPointerGetAttributes");
+  return is_whole;
+}
+
+std::optional<Allocation> Driver::find(const void* pointer) const {
+  const auto address = std::bit_cast<CUdeviceptr>(pointer);
+  unsigned kind = 0, is_managed = 0, is_exportable = 0;
+  if (attribute_(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS ||
+      kind != CU_MEMORYTYPE_DEVICE)
+    return {};
+  Allocation found;
+  unsigned long long id = 0;
+  CUdeviceptr base = 0;
+  std::array<CUpointer_attribute, 6> asked = {
+      CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_BUFFER_ID,  CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      CU_POINTER_ATTRIBUTE_RANGE_SIZE,       CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
+  std::array<void*, 6> answers = {&found.context, &id, &base, &found.bytes, &is_managed, &is_exportable};
+  if (attributes_(asked.size(), asked.data(), answers.data(), address) != CUDA_SUCCESS) return {};
+  // Managed memory is a host's as well.
+  if (is_managed != 0) return {};
+  found.id = id;
+  found.base = base;
+  found.has_handle = is_exportable != 0;
+  return found;
+}
+
+}  // namespace tca::interposer::gpu
