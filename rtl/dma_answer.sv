@@ -1,5 +1,7 @@
 // Turns answers of the host into writes by another header, part by part and in whatever order they
-// come, and checks each against what its read still lacks.
+// come, and checks each against what its read still lacks. A read that has been given up may have
+// left answers on their way: the next one with its tag has another number beside it, so that
+// they are told apart.
 //
 //   stage 1   the read of the answer's tag is looked up
 //   stage 2   the answer is checked, and what its read lacks grows less
@@ -8,8 +10,9 @@ module dma_answer
   import tca_pkg::*;
 #(
   parameter int unsigned Width = 128,
-  parameter int unsigned Tags = 32,
-  localparam int unsigned TagBits = $clog2(Tags)
+  parameter int unsigned Tags = 32,  // at most 64
+  localparam int unsigned TagBits = $clog2(Tags),
+  localparam int unsigned NumberBits = 7 - TagBits
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -20,6 +23,7 @@ module dma_answer
   input  logic                   read_i,
   input  logic [TagBits-1:0]     read_tag_i,
   input  read_t                  read_read_i,
+  output logic [NumberBits-1:0]  read_number_o,   // goes out above the tag
   input  logic                   oldest_valid_i,
   input  logic [TagBits-1:0]     oldest_tag_i,
   output logic                   owed_o,          // of the oldest, an answer
@@ -91,8 +95,11 @@ module dma_answer
   logic [8:0] lacks1, part1, offset1;
   logic [12:0] carried1;
   logic [6:0] lower1, end1;
-  logic waited1, well_formed1, failed1;
+  logic waited1, well_formed1, failed1, given_up1;
   logic [3:0] cause1;
+
+  logic [Tags-1:0][NumberBits-1:0] numbers_q;
+  assign read_number_o = numbers_q[read_tag_i];
 
   assign header1 = completion_t'(data1_q[HeaderBits-1:0]);
   assign tag1 = header1.tag[TagBits-1:0];
@@ -105,7 +112,7 @@ module dma_answer
     carried1 = {1'b0, header1.dw0.dwords, 2'b00} - {11'd0, header1.lower_address[1:0]};
     part1 = (carried1 < {4'd0, lacks1}) ? carried1[8:0] : lacks1;
     end1 = header1.lower_address + carried1[6:0];
-    waited1 = lacks1 != 9'd0 && header1.tag[7:TagBits] == '0;
+    waited1 = lacks1 != 9'd0 && header1.tag[7:TagBits] == {1'b0, numbers_q[tag1]};
     // A part that is not the last ends at a multiple of 64; the last holds no dword too many.
     well_formed1 = has_data(header1.dw0) && header1.byte_count == {3'd0, lacks1} &&
         header1.lower_address == lower1 &&
@@ -117,6 +124,8 @@ module dma_answer
     else if (header1.dw0.poisoned) cause1 = CausePoisoned;
     else cause1 = CauseNone;
     failed1 = cause1 != CauseNone;
+    // Behind a poisoned part the others come as they should.
+    given_up1 = failed1 && cause1 != CausePoisoned;
   end
 
   logic check1;
@@ -126,10 +135,13 @@ module dma_answer
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       lacks_q <= '0;
+      numbers_q <= '0;
     end else begin
       if (read_i) lacks_q[read_tag_i] <= read_read_i.bytes;
-      if (check1) lacks_q[tag1] <= failed1 ? 9'd0 : lacks1 - part1;
+      if (check1) lacks_q[tag1] <= given_up1 ? 9'd0 : lacks1 - part1;
+      if (check1 && given_up1) numbers_q[tag1] <= numbers_q[tag1] + NumberBits'(1);
       if (lost_o) lacks_q[oldest_tag_i] <= 9'd0;
+      if (lost_o) numbers_q[oldest_tag_i] <= numbers_q[oldest_tag_i] + NumberBits'(1);
     end
   end
 
@@ -157,7 +169,7 @@ module dma_answer
         drop_q <= !waited1 || failed1;
         answer2_q <= '{
             failed: failed1,
-            ends: failed1 || lacks1 == part1,
+            ends: given_up1 || lacks1 == part1,
             tag: MaxTagBits'(tag1),
             source_lane: header1.lower_address[1:0],
             destination_lane: known1_q.destination[1:0] + offset1[1:0],
@@ -229,7 +241,7 @@ module dma_answer
   assign failed_channel_o = lost_o ? reads_q[oldest_tag_i].channel : known1_q.channel;
   assign failed_cause_o = lost_o ? CauseTimeout : cause1;
 
-  assign active_o = valid1_q || valid2_q || answer_valid_o;
+  assign active_o = valid1_q || valid2_q || answer_valid_o || lost_o;
 
   logic unused;
   assign unused = &{1'b0, header1, completion, end1, carried1, reads_q[oldest_tag_i]};

@@ -1,6 +1,7 @@
 // Fetches the descriptors of all channels, from the hub's memory in a cycle, from the host's by a
 // read, or from user logic. Each channel has one descriptor in hand while its walker has the one
-// before.
+// before. A read that has been given up may have left an answer on its way, so that the channel's
+// next one has another number in its tag.
 module dma_fetch
   import tca_pkg::*;
 #(
@@ -42,6 +43,7 @@ module dma_fetch
   input  logic                                 answer_last_i,
   output logic                                 unexpected_o,  // an answer that nobody waits for
   output logic                                 waiting_o,     // an answer is owed
+  output logic                                 active_o,      // something moves
 
   output logic [Channels-1:0]                  valid_o,
   output descriptor_t [Channels-1:0]           descriptor_o,
@@ -59,11 +61,13 @@ module dma_fetch
 
   localparam int unsigned Beats = DescriptorBits / Width;
   localparam int unsigned BeatBits = $clog2(Beats + 1);
+  localparam int unsigned NumberBits = 7 - ChannelBits;
 
   state_e [Channels-1:0] state_q;
   logic [Channels-1:0][AddressBits-1:0] where_q, begun_q;
   descriptor_t [Channels-1:0] descriptor_q;
   logic [Channels-1:0] stale_q;  // the answer under way is of a chain that has stopped
+  logic [Channels-1:0][NumberBits-1:0] number_q;
   logic [31:0] silence_q;
 
   // --- Who asks where --------------------------------------------------------------------------
@@ -99,7 +103,7 @@ module dma_fetch
       if (grant_memory[c]) memory_row_o = where_q[c][6+:RowBits];
       if (grant_host[c]) begin
         read_header_o = request_header(1'b0, {24'd0, where_q[c]}, 9'(DescriptorBytes),
-                                       {12'd0, node_i}, {6'b100000, ChannelBits'(c)});
+                                       {12'd0, node_i}, {1'b1, number_q[c], ChannelBits'(c)});
       end
     end
   end
@@ -113,27 +117,29 @@ module dma_fetch
 
   // One completion carries a descriptor: 64 bytes at a multiple of 64 cannot be split.
   completion_t header;
-  logic inside_q, good_q;
-  logic [ChannelBits-1:0] channel_q;
+  logic inside_q, good_q, awaited_q, awaited;
+  logic [ChannelBits-1:0] channel_q, channel;
   logic [BeatBits-1:0] beat_q;
   logic answered, answered_well;
 
   assign header = completion_t'(answer_data_i[HeaderBits-1:0]);
-  assign answered = answer_valid_i && answer_last_i;
-  assign answered_well = answered && inside_q && good_q && beat_q == BeatBits'(Beats - 1);
-
-  logic [ChannelBits-1:0] channel;
   assign channel = inside_q ? channel_q : header.tag[ChannelBits-1:0];
-  assign unexpected_o = answered && state_q[channel] != Answer;
+  assign awaited = inside_q ? awaited_q
+      : state_q[channel] == Answer && header.tag[6:ChannelBits] == number_q[channel];
+  assign answered = answer_valid_i && answer_last_i && awaited;
+  assign answered_well = answered && inside_q && good_q && beat_q == BeatBits'(Beats - 1);
+  assign unexpected_o = answer_valid_i && answer_last_i && !awaited;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       inside_q <= 1'b0;
       good_q <= 1'b0;
+      awaited_q <= 1'b0;
       channel_q <= '0;
       beat_q <= '0;
     end else if (answer_valid_i) begin
       inside_q <= !answer_last_i;
+      awaited_q <= awaited;
       beat_q <= inside_q ? beat_q + BeatBits'(1) : '0;
       if (!inside_q) begin
         channel_q <= header.tag[ChannelBits-1:0];
@@ -167,6 +173,7 @@ module dma_fetch
       begun_q <= '0;
       descriptor_q <= '0;
       stale_q <= '0;
+      number_q <= '0;
     end else begin
       for (int unsigned c = 0; c < Channels; ++c) begin
         unique case (state_q[c])
@@ -192,8 +199,9 @@ module dma_fetch
             if ((answered && channel == ChannelBits'(c)) || timed_out) begin
               if (stale_q[c] || stop_i[c]) state_q[c] <= Idle;
               else state_q[c] <= answered_well ? Full : Failed;
+              if (!answered_well) number_q[c] <= number_q[c] + NumberBits'(1);
             end
-            if (answer_valid_i && inside_q && channel_q == ChannelBits'(c)) begin
+            if (answer_valid_i && inside_q && awaited_q && channel_q == ChannelBits'(c)) begin
               descriptor_q[c] <= {answer_data_i, descriptor_q[c][DescriptorBits-1:Width]};
             end
           end
@@ -217,7 +225,9 @@ module dma_fetch
   end
 
   always_comb begin
+    active_o = timed_out || answer_valid_i;
     for (int unsigned c = 0; c < Channels; ++c) begin
+      active_o |= state_q[c] != Idle && state_q[c] != Answer;
       idle_o[c] = state_q[c] == Idle;
       failed_o[c] = state_q[c] == Failed;
       valid_o[c] = state_q[c] == Full && !stop_i[c];

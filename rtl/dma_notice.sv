@@ -47,7 +47,6 @@ module dma_notice
   post_e post_q;
   notice_t notice;
   logic noticed, sends, skips, stepped;
-  logic begun_q;  // a post that has been offered goes out, whatever fails since
 
   assign room_o = in_q != {~out_q[Bits], out_q[Bits-1:0]};
   assign notice = notices_q[out_q[Bits-1:0]];
@@ -63,32 +62,36 @@ module dma_notice
   // --- Posts -----------------------------------------------------------------------------------
   // A flag, then the word for the end, then an interrupt, as far as they are asked for.
 
+  // What is offered is kept beside its registers, so that it goes out whole, whatever fails and
+  // whoever writes a register meanwhile.
+
   logic [3:0] cause;
+  logic [63:0] address, data;
+  logic is_short;
   assign cause = cause_i[notice.channel];
 
   always_comb begin
     sends = 1'b0;
-    post_address_o = {24'd0, notice.flag};
-    post_data_o = value_i[notice.channel];
-    post_short_o = 1'b0;
+    address = {24'd0, notice.flag};
+    data = value_i[notice.channel];
+    is_short = 1'b0;
     unique case (post_q)
-      Flag: sends = notice.notify && (begun_q || cause == CauseNone);
+      Flag: sends = notice.notify && cause == CauseNone;
       Done: begin
         sends = notice.ends && done_i[notice.channel] != '0;
-        post_address_o = {24'd0, done_i[notice.channel]};
-        post_data_o[63:56] = {4'd0, cause};
+        address = {24'd0, done_i[notice.channel]};
+        data[63:56] = {4'd0, cause};
       end
       default: begin
         sends = notice.ends && notice.msi && msi_address_i != 64'd0;
-        post_address_o = msi_address_i;
-        post_data_o = {32'd0, msi_data_i};
-        post_short_o = 1'b1;
+        address = msi_address_i;
+        data = {32'd0, msi_data_i};
+        is_short = 1'b1;
       end
     endcase
   end
 
-  assign post_valid_o = due_o && sends;
-  assign skips = due_o && !sends;
+  assign skips = due_o && !post_valid_o && !sends;
   assign stepped = skips || (post_valid_o && post_ready_i);
   assign noticed = stepped && (post_q == Interrupt || !notice.ends);
 
@@ -97,13 +100,21 @@ module dma_notice
       in_q <= '0;
       out_q <= '0;
       post_q <= Flag;
-      begun_q <= 1'b0;
+      post_valid_o <= 1'b0;
     end else begin
-      begun_q <= post_valid_o && !post_ready_i;
+      post_valid_o <= post_valid_o ? !post_ready_i : due_o && sends;
       if (valid_i) in_q <= in_q + (Bits + 1)'(1);
       if (noticed) out_q <= out_q + (Bits + 1)'(1);
       if (noticed) post_q <= Flag;
       else if (stepped) post_q <= (post_q == Flag) ? Done : Interrupt;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!post_valid_o) begin
+      post_address_o <= address;
+      post_data_o <= data;
+      post_short_o <= is_short;
     end
   end
 

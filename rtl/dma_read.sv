@@ -146,6 +146,7 @@ module dma_read
   // An error since the selection takes the data and the flag away, not the end of the chain.
   logic reads, notes, tag_free, notice_room, read_free;
   place_t head_q, tail_q, head_d;
+  logic [6-TagBits:0] number;
 
   assign reads = issue_q.bytes != 9'd0 && !stop_o[issue_q.notice.channel];
   assign notes = (issue_q.notice.notify && !stop_o[issue_q.notice.channel]) || issue_q.notice.ends;
@@ -166,7 +167,8 @@ module dma_read
       if (issue_fires && reads) begin
         read_valid_o <= 1'b1;
         read_header_o <= request_header(1'b0, {24'd0, issue_q.source}, issue_q.bytes,
-                                        {12'd0, node_i}, 8'(head_q[TagBits-1:0]));
+                                        {12'd0, node_i},
+                                        {1'b0, number, head_q[TagBits-1:0]});
       end else if (read_ready_i) begin
         read_valid_o <= 1'b0;
       end
@@ -198,6 +200,7 @@ module dma_read
     .read_i(issue_fires && reads),
     .read_tag_i(head_q[TagBits-1:0]),
     .read_read_i(read),
+    .read_number_o(number),
     .oldest_valid_i(head_q != tail_q),
     .oldest_tag_i(tail_q[TagBits-1:0]),
     .owed_o(waiting_o),
@@ -220,7 +223,9 @@ module dma_read
   // --- The ring's tail -------------------------------------------------------------------------
 
   logic [Tags-1:0] written_q;
-  logic notice_due;
+  logic notice_due, tail_moves;
+
+  assign tail_moves = head_q != tail_q && written_q[tail_q[TagBits-1:0]] && !notice_due;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -230,9 +235,7 @@ module dma_read
       if (issue_fires && reads) written_q[head_q[TagBits-1:0]] <= 1'b0;
       if (written_i) written_q[written_tag_i[TagBits-1:0]] <= 1'b1;
       if (lost) written_q[tail_q[TagBits-1:0]] <= 1'b1;
-      if (head_q != tail_q && written_q[tail_q[TagBits-1:0]] && !notice_due) begin
-        tail_q <= tail_q + place_t'(1);
-      end
+      if (tail_moves) tail_q <= tail_q + place_t'(1);
     end
   end
 
@@ -299,8 +302,9 @@ module dma_read
     end
   end
 
-  assign active_o = issue_fires || (read_valid_o && read_ready_i) || notice_due || answers_active ||
-      written_i || (take && request != '0);
+  // Whatever changes without anything coming in. Only silence is counted beside it.
+  assign active_o = issue_fires || (read_valid_o && read_ready_i) || notice_due || tail_moves ||
+      answers_active || written_i || (take && request != '0);
 
   logic unused;
   assign unused = &{1'b0, written_tag_i};

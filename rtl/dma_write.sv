@@ -154,7 +154,7 @@ module dma_write
 
   assign sent = !posts && offers && ready_i;
   assign post_ready_o = posts && post_data_q && ready_i;
-  assign written_o = (sent && ends && side_q.ends) || (skips && first_q);
+  assign written_o = side_q.ends && ((sent && ends) || (skips && first_q));
   assign written_tag_o = side_q.tag;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

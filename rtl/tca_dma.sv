@@ -66,7 +66,7 @@ module tca_dma
 );
 
   logic [Channels-1:0] stop, fetch_idle, fetch_failed;
-  logic fetch_waiting, data_waiting, unexpected_fetch, unexpected_data;
+  logic fetch_active, fetch_waiting, data_waiting, unexpected_fetch, unexpected_data;
   logic [Channels-1:0] descriptor_valid, descriptor_ready, piece_valid, piece_ready;
   descriptor_t [Channels-1:0] descriptor;
   piece_t [Channels-1:0] piece;
@@ -102,6 +102,7 @@ module tca_dma
     .answer_last_i,
     .unexpected_o(unexpected_fetch),
     .waiting_o(fetch_waiting),
+    .active_o(fetch_active),
     .valid_o(descriptor_valid),
     .descriptor_o(descriptor),
     .ready_i(descriptor_ready)
@@ -205,7 +206,6 @@ module tca_dma
 
   assign unexpected_o = unexpected_fetch || unexpected_data;
   assign waiting_o = fetch_waiting || data_waiting;
-  assign active_o = memory_read_o || fetch_read_valid_o || descriptor_valid != '0 || read_active ||
-      !put_empty || (stream_valid_i && stream_ready_o);
+  assign active_o = fetch_active || read_active || !put_empty || (stream_valid_i && stream_ready_o);
 
 endmodule

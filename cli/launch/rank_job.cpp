@@ -56,7 +56,7 @@ int launch_ranks(const std::string& name, const RankJob& job) {
 
 void check_fabric(const RankJob& job) {
   check_machine(job.fabric, job.machine);
-  check_for_model("--fault", "OPENTCA_FAULTS", job.faults, job.fabric);
+  check_faults(job.fabric, job.faults);
   check_built(job.fabric);
   if (job.compare && job.fabric == "sim")
     refuse("--compare: there is no MPI on a modelled machine to compare with");

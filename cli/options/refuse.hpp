@@ -51,4 +51,9 @@ inline void check_machine(const std::string& fabric, const std::string& machine)
   check_for_model("--machine", "OPENTCA_MACHINE", machine, fabric);
 }
 
+// Parts of a machine fail where it is modelled, and paths between ranks elsewhere.
+inline void check_faults(const std::string& fabric, const std::string& faults) {
+  if (!faults.starts_with("path:")) check_for_model("--fault", "OPENTCA_FAULTS", faults, fabric);
+}
+
 }  // namespace tca::tool

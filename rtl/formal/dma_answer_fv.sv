@@ -1,6 +1,7 @@
 // However the host splits its answers, and whatever it answers, those of one read never fill more
 // beats than the buffer of dma_write has for a tag. All beats of it belong to some tag that is out
-// (dma_read_fv), so the buffer never overflows.
+// (dma_read_fv), so the buffer never overflows. And an answer counts only for the read that it
+// answers: after one that has been given up the next has another number.
 //
 // One tag, whichever, is watched. Of the host it is assumed that its packets are as long as their
 // headers say, and that it does not pause within a packet for as long as a time-out.
@@ -9,7 +10,8 @@ module dma_answer_fv
 #(
   parameter int unsigned Width = 128,
   parameter int unsigned Tags = 4,
-  localparam int unsigned TagBits = $clog2(Tags)
+  localparam int unsigned TagBits = $clog2(Tags),
+  localparam int unsigned NumberBits = 7 - TagBits
 ) (
   input logic               clk_i,
   input logic               rst_ni,
@@ -44,7 +46,9 @@ module dma_answer_fv
     end
   end
 
-  logic lost, answer_valid, answer_last;
+  logic lost, failed, answer_valid, answer_last;
+  logic [3:0] failed_cause;
+  logic [NumberBits-1:0] read_number;
   answer_t answer;
 
   dma_answer #(
@@ -58,6 +62,7 @@ module dma_answer_fv
     .read_i,
     .read_tag_i,
     .read_read_i,
+    .read_number_o   (read_number),
     .oldest_valid_i,
     .oldest_tag_i,
     .owed_o          (),
@@ -66,9 +71,9 @@ module dma_answer_fv
     .completion_data_i,
     .completion_last_i,
     .unexpected_o    (),
-    .failed_o        (),
+    .failed_o        (failed),
     .failed_channel_o(),
-    .failed_cause_o  (),
+    .failed_cause_o  (failed_cause),
     .answer_valid_o  (answer_valid),
     .answer_data_o   (),
     .answer_last_o   (answer_last),
@@ -184,6 +189,36 @@ module dma_answer_fv
         assert (rest_q == beats(dut.header1.dw0));
         if (lacks != '0 && dut.tag1 == watched_q) assert (dut.known1_q == read);
       end
+    end
+  end
+
+  // -------------------------------------------------------------------------------------------
+  // Its number
+
+  logic [NumberBits-1:0] number_q;  // with which its read went out
+  logic given_up, given_up_q;       // the read, while the host may still answer it
+  assign given_up = failed && failed_cause != CausePoisoned &&
+      (lost ? oldest_tag_i : dut.tag1) == watched_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      number_q <= '0;
+      given_up_q <= 1'b0;
+    end else begin
+      if (takes) number_q <= read_number;
+      if (takes) given_up_q <= 1'b0;
+      else if (given_up) given_up_q <= 1'b1;
+    end
+  end
+
+  always_comb begin
+    if (rst_ni) begin
+      if (takes) assert (!given_up_q || read_number != number_q);
+      if (dut.check1 && dut.tag1 == watched_q) assert (dut.header1.tag[6:TagBits] == number_q);
+
+      // Induction
+      if (lacks != '0) assert (dut.numbers_q[watched_q] == number_q && !given_up_q);
+      if (given_up_q) assert (dut.numbers_q[watched_q] == number_q + NumberBits'(1));
     end
   end
 

@@ -1,6 +1,7 @@
 // A tag is given only when nothing of its last read is left, and comes back whatever the host
 // answers: at each time it is free, or in just one of the states that lead there. A flag is told
-// when all data before it have left, and in the order in which flags were asked for.
+// when all data before it have left, and in the order in which flags were asked for. What is not
+// active changes nothing.
 //
 // Answers are anything at any time, also such as nobody asked for. Of dma_write it is assumed that
 // it tells of a tag once for each last part that it was given.
@@ -21,6 +22,7 @@ module dma_read_fv
   input logic [Channels-1:0][63:0]            value_i,
   input logic [Channels-1:0][AddressBits-1:0] done_i,
   input logic [63:0]                          msi_address_i,
+  input logic [31:0]                          msi_data_i,
   input logic [Channels-1:0]                  piece_valid_i,
   input piece_t [Channels-1:0]                piece_i,
   input logic [Channels-1:0]                  fetch_idle_i,
@@ -53,7 +55,8 @@ module dma_read_fv
     end
   end
 
-  logic read_valid, answer_valid, answer_last, post_valid;
+  logic read_valid, answer_valid, answer_last, post_valid, post_short, active;
+  logic [63:0] post_address, post_data;
   request_t read_header;
   answer_t answer;
   logic [Width-1:0] answer_data;
@@ -74,7 +77,7 @@ module dma_read_fv
     .value_i,
     .done_i,
     .msi_address_i,
-    .msi_data_i     ('0),
+    .msi_data_i,
     .stop_o         (),
     .cause_o        (),
     .finished_o     (),
@@ -98,11 +101,11 @@ module dma_read_fv
     .written_i,
     .written_tag_i,
     .post_valid_o   (post_valid),
-    .post_address_o (),
-    .post_data_o    (),
-    .post_short_o   (),
+    .post_address_o (post_address),
+    .post_data_o    (post_data),
+    .post_short_o   (post_short),
     .post_ready_i,
-    .active_o       (),
+    .active_o       (active),
     .waiting_o      ()
   );
 
@@ -226,30 +229,64 @@ module dma_read_fv
     end
   end
 
-  // What has been offered to dma_write stays until it is taken, if nobody takes away the address
-  // to which it goes.
+  // What has been offered to dma_write stays as it is until it is taken, whatever is written into
+  // the registers that it comes from.
   logic posting_q;
-  logic [Channels-1:0] done_q;
-  logic interrupts_q;
+  logic [128:0] posted_q;
   always_comb begin
-    for (int unsigned c = 0; c < Channels; c++) assume (!done_q[c] || done_i[c] != '0);
-    assume (!interrupts_q || msi_address_i != '0);
-    if (rst_ni) assert (!posting_q || (post_valid && dut.u_notice.begun_q));
-    if (rst_ni) assert (posting_q == dut.u_notice.begun_q);
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      posting_q <= 1'b0;
-      done_q <= '0;
-      interrupts_q <= 1'b0;
-    end else begin
-      posting_q <= post_valid && !post_ready_i;
-      for (int unsigned c = 0; c < Channels; c++) begin
-        done_q[c] <= post_valid && !post_ready_i && done_i[c] != '0;
-      end
-      interrupts_q <= post_valid && !post_ready_i && msi_address_i != '0;
+    if (rst_ni) begin
+      assert (!posting_q || (post_valid && posted_q == {post_short, post_address, post_data}));
+      assert (!post_valid || dut.notice_due);  // induction
     end
   end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) posting_q <= 1'b0;
+    else posting_q <= post_valid && !post_ready_i;
+  end
+  always_ff @(posedge clk_i) posted_q <= {post_short, post_address, post_data};
+
+  // -------------------------------------------------------------------------------------------
+  // Rest: where nothing comes in and nothing is active, everything stays, so that the clock may
+  // stand still.
+
+  typedef struct packed {
+    place_t head, tail;
+    logic [NoticeBits:0] in, out;
+    logic [Channels-1:0][3:0] cause;
+    logic [Channels-1:0] running, ending;
+    logic [Tags-1:0] written;
+    logic [Tags-1:0][8:0] lacks;
+    logic issue, read, post, answer;
+  } state_t;
+
+  state_t state, state_q;
+  logic rests_q;
+  assign state = '{
+      head: dut.head_q,
+      tail: dut.tail_q,
+      in: dut.u_notice.in_q,
+      out: dut.u_notice.out_q,
+      cause: dut.cause_q,
+      running: dut.running_q,
+      ending: dut.ending_q,
+      written: dut.written_q,
+      lacks: dut.u_answer.lacks_q,
+      issue: dut.issue_valid_q,
+      read: read_valid,
+      post: post_valid,
+      answer: dut.u_answer.valid1_q || dut.u_answer.valid2_q || answer_valid
+  };
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      rests_q <= 1'b0;
+      state_q <= '0;
+    end else begin
+      rests_q <= !active && start_i == '0 && clear_i == '0 && bell_i == '0 &&
+          fetch_failed_i == '0 && !completion_valid_i;
+      state_q <= state;
+    end
+  end
+  always_comb if (rst_ni) assert (!rests_q || state == state_q);
 
   logic [NoticeBits:0] queued;
   assign queued = dut.u_notice.in_q - dut.u_notice.out_q;

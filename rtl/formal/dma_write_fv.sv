@@ -72,7 +72,7 @@ module dma_write_fv
   function automatic logic sound(logic [Width-1:0] header, answer_t side);
     request_t request;
     request = request_t'(header[HeaderBits-1:0]);
-    return (side.failed ? side.ends : request.dw0.dwords != '0) &&
+    return (side.failed || request.dw0.dwords != '0) &&
            request.dw0.dwords <= 10'(MaxPayloadBytes / 4 + 1) && side.tag < MaxTagBits'(Tags) &&
            (!side.grows || side.destination_lane > side.source_lane) &&
            (!side.shrinks || side.destination_lane < side.source_lane) &&

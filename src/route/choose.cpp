@@ -59,6 +59,7 @@ std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, const Put
       if (!fabric.carries(static_cast<int>(p), put.target)) continue;
       if (put.counted && !fabric.carries_counted(static_cast<int>(p))) continue;
       if (put.by_some && !fabric.serves_groups(static_cast<int>(p))) continue;
+      if (put.is_lost && put.is_lost(f, p)) continue;
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
                      costs.predict_us(fabric, p, put.target, put.shape, put.puts),
@@ -77,6 +78,9 @@ Choice choose(Fabrics fabrics, const Costs& costs, const Put& put, const std::st
     std::string known;
     for (const Candidate& c : candidates(fabrics, costs, put, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
+    if (known.empty() && put.is_lost) {
+      base::fail(Errc::invalid_argument, "no channel leads to rank {} any more", put.target);
+    }
     if (known.empty() && put.counted) {
       base::fail(
           Errc::invalid_argument,

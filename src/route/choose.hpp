@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,6 +56,8 @@ struct Put {
   std::size_t puts = 1;  // of the chain to the same rank, this one included
   bool counted = false;
   bool by_some = false;  // not all ranks commit the chain
+  // Says of a fabric, by its index, and a protocol of it that the path has failed; null where none may.
+  std::function<bool(std::size_t fabric, std::size_t protocol)> is_lost = {};
 };
 
 // Returns the cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when no

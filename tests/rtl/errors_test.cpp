@@ -121,6 +121,69 @@ TEST_P(Errors, OfAnswersStopTheirChannel) {
   EXPECT_EQ(machine.load(0, reg::errors), 0u);
 }
 
+// What comes after the time-out of its read is of no use to the next read with its tag, however much alike both are.
+TEST_P(Errors, LateAnswersCountForNobody) {
+  machine.store(0, reg::config, 1 << 16 | 256);  // one tag
+  const Descriptor first{.source = address(0, Target::host, 0x1000),
+                         .destination = address(1, Target::gpu0, 0x1000),
+                         .run = 256};
+  Descriptor second = first;
+  second.source += 0x1000;
+  machine[0].host.delay = [seen = 0](const Tlp& tlp) mutable -> std::uint64_t {
+    return tlp.tag < 128 && ++seen == 1 ? 460 : 0;
+  };
+  machine.ring(0, 1, machine.place(0, {first}, 8), 1);
+  machine.done(0, 1, 1, silent);
+  machine.store(0, reg::channel(1) + reg::status, 2);
+  machine[0].host.latency = 200;
+  machine.ring(0, 1, machine.place(0, {second}, 16), 2);
+  machine.done(0, 1, 2);
+  machine.until("rest", [&] { return machine.idle(); });
+  const std::byte* const from = machine[0].host.memory(Target::host).data() + 0x2000;
+  EXPECT_EQ(std::memcmp(from, machine[1].host.memory(Target::gpu0).data() + 0x1000, 256), 0);
+  EXPECT_EQ(machine.load(0, reg::errors), 8u);
+}
+
+TEST_P(Errors, LateDescriptorsCountForNobody) {
+  const std::uint64_t late = machine.place(0, {put(1)}, 8, true), next = machine.place(0, {put(3)}, 16, true);
+  machine[0].host.delay = [seen = 0](const Tlp& tlp) mutable -> std::uint64_t {
+    return tlp.tag >= 128 && ++seen == 1 ? 460 : 0;
+  };
+  machine.ring(0, 1, late, 1);
+  machine.done(0, 1, 1, unfetched);
+  machine.store(0, reg::channel(1) + reg::status, 2);
+  machine[0].host.latency = 200;
+  machine.ring(0, 1, next, 2);
+  machine.done(0, 1, 2);
+  machine.until("the flag", [&] { return flag(3) == 2; });
+  EXPECT_EQ(flag(1), 0u);
+  EXPECT_EQ(machine.load(0, reg::errors), 8u);
+}
+
+TEST_P(Errors, BehindAPoisonedPartTheOthersComeAsTheyShould) {
+  mark();
+  machine[0].host.shuffled = true;
+  spoil(1, [](Tlp& tlp) { return tlp.poisoned = true; });
+  expect_stop(poisoned, {put(1, 4000)});
+  EXPECT_EQ(machine.load(0, reg::errors), 0u);
+}
+
+// Registers that are written while their word is on its way out leave it whole.
+TEST_P(Errors, RegistersOfTheEndMayBeClearedAtAnyMoment) {
+  for (std::uint64_t wait = 0; wait < 40; ++wait) {
+    machine.store64(0, reg::msi_address, 0x1000);
+    machine.store64(0, reg::channel(1) + reg::done, address(0, Target::host, Machine::done_offset(1)));
+    std::vector<Descriptor> chain{put(1, 8)};
+    chain[0].interrupts = true;
+    machine.ring(0, 1, machine.place(0, chain, 8), wait + 1);
+    for (std::uint64_t cycle = 0; cycle < 60 + wait; ++cycle) machine.cycle();
+    machine.store64(0, reg::channel(1) + reg::done, 0);
+    machine.store64(0, reg::msi_address, 0);
+    machine.until("rest", [&] { return machine.idle(); });
+  }
+  EXPECT_FALSE(machine[0].host.interrupts.empty());
+}
+
 TEST_P(Errors, OfDescriptorsStopTheirChannel) {
   const auto changed = [](auto change) {
     Descriptor bad = put(1);

@@ -85,7 +85,7 @@ void Host::answer(std::uint64_t now, const Tlp& read) {
     part.dwords = end - first;
     const std::byte* source = at(read.address + std::uint64_t{4} * first, std::size_t{4} * part.dwords);
     part.payload.assign(source, source + std::size_t{4} * part.dwords);
-    if (!on_completion || on_completion(part)) answering_.emplace(due, part);
+    if (!on_completion || on_completion(part)) answering_.emplace(due + (delay ? delay(part) : 0), part);
     if (part.status != 0) return;
     from = to;
     if (shuffled) due += random_() % 16;

@@ -35,6 +35,8 @@ class Host {
   std::function<bool(Tlp&)> on_completion;
 
   std::uint64_t latency = 40;  // from a read to its answer, in cycles
+  // Says how much later still a completion comes.
+  std::function<std::uint64_t(const Tlp&)> delay;
   bool shuffled = false;       // answers come in other orders and in parts
 
   // A clock cycle: what the hub sent, and what it is sent.

@@ -1,6 +1,7 @@
 // A Verilated hub of either width, a cycle at a time.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "tlp.hpp"
@@ -14,6 +15,12 @@ struct Ports {
   std::array<bool, cables> cable_credit{};
   std::optional<Beat> host;
   bool host_credit = false;
+
+  [[nodiscard]] bool empty() const {
+    const auto is_set = [](const auto& port) { return static_cast<bool>(port); };
+    return std::none_of(cable.begin(), cable.end(), is_set) &&
+           std::none_of(cable_credit.begin(), cable_credit.end(), is_set) && !host && !host_credit;
+  }
 };
 
 struct Stream {

@@ -80,6 +80,7 @@ void Machine::cycle() {
       in[node].host_credit = true;
       own.host_credits.pop_front();
     }
+    if (own.hub->idle() && !own.hub->waiting() && !own.hub->offering() && in[node].empty()) continue;
     out[node] = own.hub->cycle(in[node]);
     if (out[node].host) {
       own.host_credits.push_back(now_ + host_credit_delay);

@@ -48,6 +48,7 @@ class Machine {
 
   Node& operator[](std::size_t node) { return nodes_.at(node); }
   [[nodiscard]] std::uint64_t now() const { return now_; }
+  // The clock of a hub that says that it rests stands still until something comes in.
   void cycle();
   [[nodiscard]] bool idle() const;  // nothing moves anywhere
   // Runs until `condition`; throws, with `what` was waited for, after so many cycles.

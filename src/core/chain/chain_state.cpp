@@ -224,6 +224,7 @@ void ChainState::fail_not_started(const char* call) const {
 // Checks the fabrics of all programs before the first program is started.
 void ChainState::require_streams(const char* call) const {
   require_startable(call);
+  fail_on_lost_path();
   for (std::size_t f = 0; f < programs_.size(); ++f) {
     if (programs_[f]->on_accelerator() != nullptr) continue;
     fail(Errc::invalid_argument, about(),
@@ -260,13 +261,40 @@ void ChainState::begin_step() {
     deferred_ = true;
     return;
   }
-  for (const auto& program : programs_) program->start();
+  start_programs();
 }
 
 void ChainState::begin_deferred() {
   deferred_ = false;
   world_->deferred_steps().remove(*this);
+  start_programs();
+}
+
+// Where a path has failed, nothing of the step goes over any.
+void ChainState::start_programs() {
+  cut_ = find_lost() != nullptr;
+  if (cut_) return;
   for (const auto& program : programs_) program->start();
+}
+
+const Need* ChainState::find_lost() const {
+  if (needs_ == nullptr) return nullptr;
+  const auto is_lost = [&](const Need& need) {
+    return world_->lost_path(need.partner, need.fabric, need.protocol) != nullptr;
+  };
+  const auto found = std::ranges::find_if(*needs_, is_lost);
+  return found == needs_->end() ? nullptr : &*found;
+}
+
+void ChainState::fail_on_lost_path() const {
+  const Need* const need = find_lost();
+  if (need == nullptr) return;
+  ErrorFields about = this->about();
+  about.missing = {need->partner};
+  fail(Errc::path_lost, std::move(about),
+       "rank {}, step {} of chain '{}': its way to rank {} is lost: {}; destroy the chain, as the step may have "
+       "arrived or not: one that is committed now takes another channel if there is one",
+       world_->rank(), step_, name_, need->partner, world_->lost_paths(need->partner));
 }
 
 void ChainState::start_on(Stream stream) {
@@ -363,9 +391,11 @@ bool ChainState::advance() {
     if (world_->deferred_steps().must_defer()) return false;
     begin_deferred();
   }
-  bool finished = true;
-  for (const auto& program : programs_) finished &= program->test();
+  bool finished = !cut_;
+  if (!cut_)
+    for (const auto& program : programs_) finished &= program->test();
   running_ = !finished;
+  if (!finished) fail_on_lost_path();
   return finished;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,16 @@
 namespace tca::core {
 
 class MessageTimes;
+
+// A channel between this rank and a partner that a chain needs: a fabric, and a protocol of it unless it is only for
+// signals.
+struct Need {
+  int partner = 0;
+  std::size_t fabric = 0;
+  std::optional<std::size_t> protocol;
+
+  auto operator<=>(const Need&) const = default;
+};
 
 // One put, in bytes. A bare signal has no shape.
 struct Descriptor {
@@ -141,6 +152,9 @@ class ChainState {
                                             std::size_t element_bytes) const;
   void take_lengths();
   void begin_step();
+  void start_programs();
+  const Need* find_lost() const;
+  void fail_on_lost_path() const;
   void finish_step();
   template <class Call>
   void traced(const char* what, const Call& call);
@@ -164,6 +178,7 @@ class ChainState {
   bool running_ = false;    // the host has started a step
   bool deferred_ = false;   // that step has not begun yet
   bool on_stream_ = false;  // the last step was ordered on a stream
+  bool cut_ = false;        // the step has not begun, since a path had failed
   bool awaited_ = true;     // no step was started since the last wait
   bool timed_;
   bool partners_only_;
@@ -175,6 +190,7 @@ class ChainState {
   std::unique_ptr<ProducedEnds> produced_;
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
+  std::unique_ptr<std::vector<Need>> needs_;  // where paths are to fail
   std::unique_ptr<MessageTimes> times_;  // of a timed chain, from its commit on
 };
 

@@ -55,7 +55,7 @@ void Commit::choose_channels() {
   for (std::size_t i = 0; i < puts.size(); ++i) {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
-      d.fabric = static_cast<std::uint16_t>(world_.fabric_to(d.to));
+      d.fabric = static_cast<std::uint16_t>(signal_fabric(d.to));
       if (d.produced && !world_.fabrics()[d.fabric]->carries_produced()) {
         own_.add([&] {
           return fmt::format(
@@ -70,18 +70,32 @@ void Commit::choose_channels() {
     const std::size_t first = world_.first_fabric(d.to_window, d.from_window);
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
-      const route::Choice choice = route::choose(
-          usable, world_.costs(), {d.to, *d.shape, puts_to[d.to], d.counted, chain_.partners_only_},
-          chain_.route_, taken);
+      route::Put put{d.to, *d.shape, puts_to[d.to], d.counted, chain_.partners_only_, {}};
+      if (world_.expects_lost_paths())
+        put.is_lost = [&, first, to = d.to](std::size_t fabric, std::size_t protocol) {
+          return world_.lost_path(to, first + fabric, protocol) != nullptr;
+        };
+      const route::Choice choice = route::choose(usable, world_.costs(), put, chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;
       // The error is only noted, since the others wait for this rank in the exchange.
-      own_.add([&] { return fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()); });
+      own_.add([&] {
+        const std::string lost = world_.lost_paths(d.to);
+        return fmt::format("put {} of rank {}: {}{}{}", i, world_.rank(), error.what(),
+                           lost.empty() ? "" : "; lost: ", lost);
+      });
     }
   }
+}
+
+// Returns the first fabric that reaches a rank and whose path there has not failed; the first of all where all have.
+std::size_t Commit::signal_fabric(int rank) const {
+  for (std::size_t f = world_.fabric_to(rank); f < world_.fabrics().size(); ++f)
+    if (world_.fabrics()[f]->reaches(rank) && world_.lost_path(rank, f, {}) == nullptr) return f;
+  return world_.fabric_to(rank);
 }
 
 base::Blob Commit::made() const {

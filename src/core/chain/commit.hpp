@@ -75,6 +75,8 @@ class Commit {
   void bind(const fabric::Offers& offered);
 
   std::string what() const;
+  std::size_t signal_fabric(int rank) const;
+  void note_needs() const;
   base::Blob made() const;
   void compare_chains(Problems& problems);
   std::vector<control::Letter> offer_letters(const base::Blob& offer) const;

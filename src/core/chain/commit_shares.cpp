@@ -126,7 +126,21 @@ void Commit::expect_times() {
   for (const auto& [rank, of_rank] : puts) chain_.times_->expect(rank, of_rank);
 }
 
+// Notes which channels between this rank and others the chain needs, where any of them may fail.
+void Commit::note_needs() const {
+  if (!world_.expects_lost_paths()) return;
+  std::set<Need> needs;
+  const auto add = [&](int partner, const Descriptor& d) {
+    const auto protocol = d.shape != nullptr ? std::optional<std::size_t>(d.protocol) : std::nullopt;
+    if (partner != world_.rank()) needs.insert({partner, d.fabric, protocol});
+  };
+  for (const Descriptor& d : puts()) add(d.to, d);
+  for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);
+  chain_.needs_ = std::make_unique<std::vector<Need>>(needs.begin(), needs.end());
+}
+
 void Commit::bind(const fabric::Offers& offered) {
+  note_needs();
   chain_.circle_ = circle_;
   chain_.id_ = circle_->next_id();
   std::vector<fabric::Offers> offers(shares_.size());  // by fabric

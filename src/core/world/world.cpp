@@ -12,7 +12,6 @@
 #include "core/world/team_state.hpp"
 #include "core/world/window_state.hpp"
 #include "core/world/world_state.hpp"
-#include "fabric/faults.hpp"
 #include "tca/version.hpp"
 
 namespace tca {
@@ -28,6 +27,11 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   options.timing = environment.timing.value_or(options.timing);
   options.reroute = environment.reroute.value_or(options.reroute);
   options.fabric = boot::fabric_name(options.fabric, default_fabric);
+  if (options.fabric != "sim") {
+    const char* const set = options.faults.empty() ? base::set_variable("OPENTCA_FAULTS") : nullptr;
+    if (set != nullptr) options.faults = set;
+    core::read_paths(options.faults, set != nullptr ? "OPENTCA_FAULTS" : "WorldOptions::faults");
+  }
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,
                "WorldOptions: device {} and {} engine blocks cannot be; -1 leaves the device to the library, "
@@ -114,8 +118,7 @@ std::vector<int> World::sub_cluster_of_ranks() const {
 }
 
 std::vector<KnownFault> World::known_faults() const {
-  const fabric::FaultNews* const news = state().fabrics().front()->fault_news();
-  return news != nullptr ? news->known_faults() : std::vector<KnownFault>();
+  return state().known_faults();
 }
 
 Chain World::chain(std::string name, ChainOptions options) {

@@ -8,6 +8,7 @@
 #include "control/group_control.hpp"
 #include "core/post/posting.hpp"
 #include "core/world/window_state.hpp"
+#include "fabric/faults.hpp"
 #include "route/hardware.hpp"
 #include "route/tuning.hpp"
 
@@ -21,6 +22,17 @@ void renumber(std::vector<int>& all) {
   for (int& one : all) one = numbers.try_emplace(one, static_cast<int>(numbers.size())).first->second;
 }
 
+std::vector<Path> paths_to_fail(const WorldOptions& options, int ranks) {
+  if (options.fabric == "sim") return {};  // the parts of a modelled machine fail instead
+  std::vector<Path> paths = read_paths(options.faults, "WorldOptions::faults");
+  for (const Path& path : paths) {
+    if (path.other >= ranks)
+      base::fail(Errc::invalid_argument, "{} is to fail, and there is no rank {} in a world of {}", path.name(),
+                 path.other, ranks);
+  }
+  return paths;
+}
+
 }  // namespace
 
 WorldState::WorldState(boot::Connections connections, const WorldOptions& options)
@@ -29,7 +41,8 @@ WorldState::WorldState(boot::Connections connections, const WorldOptions& option
                                    boot::mpi_of(route::fabric_set(fabrics())))),
       checks_steps_(options.check_steps),
       times_chains_(options.timing),
-      reroutes_chains_(options.reroute) {
+      reroutes_chains_(options.reroute),
+      paths_(std::make_shared<const Paths>(paths_to_fail(options, size()), control().now().count())) {
   drive_while_waiting();
   if (connections_.places.sub_cluster.empty()) connections_.places = control::Places::together(size());
   if (options.trace) {
@@ -47,7 +60,8 @@ WorldState::WorldState(WorldState& root, boot::Connections connections, GroupRan
       costs_(root.costs_.of_group(rank(), connections_.places.sub_cluster)),
       checks_steps_(root.checks_steps_),
       times_chains_(root.times_chains_),
-      reroutes_chains_(root.reroutes_chains_) {
+      reroutes_chains_(root.reroutes_chains_),
+      paths_(root.paths_) {
   drive_while_waiting();
 }
 
@@ -318,6 +332,23 @@ int WorldState::sub_cluster_count() const {
 std::size_t WorldState::fabric_to(int rank, std::size_t from) const {
   while (from + 1 < fabrics().size() && !fabrics()[from]->reaches(rank)) ++from;
   return from;
+}
+
+const Path* WorldState::lost_path(int rank, std::size_t fabric, std::optional<std::size_t> protocol) const {
+  if (paths_->empty()) return nullptr;
+  const fabric::Fabric& own = *fabrics()[fabric];
+  const std::string_view name = protocol ? own.protocols()[*protocol] : std::string_view();
+  return paths_->lost(members()[this->rank()], members()[rank], own.name(), name, control().now().count());
+}
+
+std::string WorldState::lost_paths(int rank) const {
+  return paths_->lost_between(members()[this->rank()], members()[rank], control().now().count());
+}
+
+std::vector<KnownFault> WorldState::known_faults() const {
+  const fabric::FaultNews* const news = fabrics().front()->fault_news();
+  if (news != nullptr) return news->known_faults();
+  return paths_->known(members()[rank()], control().now().count());
 }
 
 std::shared_ptr<WindowState> WorldState::find_window(std::uint32_t id) const {

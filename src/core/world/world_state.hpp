@@ -19,6 +19,7 @@
 #include "core/chain/deferred_steps.hpp"
 #include "core/world/circle.hpp"
 #include "core/world/group_fabric.hpp"
+#include "core/world/paths.hpp"
 #include "core/world/reclaim.hpp"
 #include "fabric/accelerator.hpp"
 #include "fabric/messages.hpp"
@@ -86,6 +87,15 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
 
   // See WorldOptions::reroute.
   bool reroutes_chains() const { return reroutes_chains_; }
+
+  // Returns the path by which a channel leads to a rank, where that has failed by now; null otherwise. No protocol stands
+  // for what needs none in particular.
+  const Path* lost_path(int rank, std::size_t fabric, std::optional<std::size_t> protocol) const;
+  // Returns the names of those to a rank that have failed by now.
+  std::string lost_paths(int rank) const;
+  // Returns whether paths are to fail at all.
+  bool expects_lost_paths() const { return !paths_->empty(); }
+  std::vector<KnownFault> known_faults() const;
 
   // Groups share those of their world, since signals of one may overtake puts of another.
   DeferredSteps& deferred_steps() { return root().deferred_steps_; }
@@ -216,6 +226,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   DeferredSteps deferred_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
   bool checks_steps_, times_chains_, reroutes_chains_;
+  std::shared_ptr<const Paths> paths_;  // that of the root
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
   std::uint32_t next_number_ = 0;                     // of the root, which all groups of it use

@@ -69,6 +69,8 @@ struct DmaKind {
   std::uint32_t request_bytes = 0;  // most data that one read request asks for
   std::uint32_t packet_bytes = 0;   // most data in an outgoing packet
   std::uint32_t tags = 0;           // requests under way, over all channels
+  // From the end of an answer until its tag asks again; nothing: it does as soon as the answer's head is there.
+  std::optional<des::Time> tag_back = {};
   des::Time request_gap = 0;        // least time between two requests
   des::Time turn = 0;               // from the arrival of data to its departure as a write
   des::Time notify = 0;             // from the last write to the write of the flag

@@ -49,6 +49,7 @@ DmaKind read_dma(const MachineTable& table) {
   dma.request_bytes = bytes(table, "request");
   dma.packet_bytes = bytes(table, "packet");
   dma.tags = number(table, "tags");
+  if (table.has("tag_back")) dma.tag_back = table.time("tag_back");
   dma.request_gap = table.time("request_gap");
   dma.turn = table.time("turn");
   dma.notify = table.time("notify");

@@ -26,6 +26,11 @@ Description without_routers_of_hubs(Description machine) {
   return machine;
 }
 
+des::Task give_back(des::Simulator& simulator, des::Semaphore& tags, Time at) {
+  co_await simulator.sleep_until(at);
+  tags.release();
+}
+
 }  // namespace
 
 Network::Network(des::Simulator& simulator, const Description& description, Fidelity fidelity)
@@ -172,6 +177,7 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
             .asker = inside ? transfer.to.unit : plan_.trunks()[transfer.interconnect].nic,
             .passage = &passage,
             .tags = &tags,
+            .tag_back = transfer.tag_back,
             .arrived = transfer.arrived});
   Boarding boarding(simulator_, {"requests of node", transfer.from.node});
   if (trains_) {
@@ -205,6 +211,7 @@ void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& bo
   routed.request_gap = transfer.request_gap;
   routed.row_gap = transfer.row_gap;
   routed.memory_gap = machine().node.units[transfer.from.unit].memory->request_gap;
+  routed.tag_back = transfer.tag_back;
   routed.own_tags = transfer.tags == nullptr;
   routed.inside = transfer.interconnect == Transfer::inside;
   routed.begin = simulator_.now();
@@ -301,15 +308,20 @@ void Network::answer(std::uint32_t number, std::uint32_t bytes) {
   }
 }
 
-void Network::finish_request(Message& message) {
-  if (message.tags != nullptr) message.tags->release();
+// The last of an answer has come, its head now and its end at `end`.
+void Network::finish_request(Message& message, Time end) {
+  if (message.tag_back)
+    simulator_.spawn(give_back(simulator_, *message.tags, end + *message.tag_back), {"a tag on its way back"},
+                     des::AgentKind::service);
+  else if (message.tags != nullptr)
+    message.tags->release();
   if (message.passage == nullptr || --message.passage->requests_ > 0) return;
   message.passage->passed_.raise();
   message.passage = nullptr;
 }
 
 void Network::passed(const Packet& packet, std::uint32_t) {
-  if ((packet.flags & Packet::last) != 0) finish_request(messages_[packet.message]);
+  if ((packet.flags & Packet::last) != 0) finish_request(messages_[packet.message], packet.tail);
 }
 
 void Network::arrived(const Packet& packet, Endpoint at) {
@@ -321,7 +333,7 @@ void Network::arrived(const Packet& packet, Endpoint at) {
   if (packet.kind == PacketKind::request) return answer(packet.message, packet.bytes);
   Message& message = messages_[packet.message];
   message.to_arrive -= packet.bytes;
-  if (packet.interconnect == Transfer::inside && (packet.flags & Packet::last) != 0) finish_request(message);
+  if (packet.interconnect == Transfer::inside && (packet.flags & Packet::last) != 0) finish_request(message, packet.tail);
   if (message.to_arrive == 0) finish(packet.message);
 }
 

@@ -34,6 +34,7 @@ struct Transfer {
   des::Time row_gap = 0;            // time lost between rows
   std::uint32_t window = 0;         // requests (or unrequested packets) under way; unused when `tags` is set
   des::Semaphore* tags = nullptr;   // a window shared with other transfers
+  std::optional<des::Time> tag_back = {};  // as that of a DmaKind
   des::Counter* arrived = nullptr;  // grows by one when the last byte is visible at `to`
   std::optional<View> view = {};    // the faults that it goes round; those that the source's hub knows now
 
@@ -178,6 +179,7 @@ class Network final : public Sink, public TrainObserver {
     Boarding* boarding = nullptr;
     TrainId train = no_train;  // the train that claims its links
     des::Semaphore* tags = nullptr;
+    std::optional<des::Time> tag_back;
     des::Counter* arrived = nullptr;
     Consignee* consignee = nullptr;  // of a parcel
     const des::Counter* concerns = nullptr;
@@ -192,7 +194,7 @@ class Network final : public Sink, public TrainObserver {
   Packet request_packet(std::uint32_t message, std::uint32_t bytes) const;
   void request(std::uint32_t message, std::uint32_t bytes, des::Time gap);
   void answer(std::uint32_t message, std::uint32_t bytes);
-  void finish_request(Message& message);
+  void finish_request(Message& message, des::Time end);
   void finish(std::uint32_t message);
   void check_endpoint(Endpoint at) const;
   void check_transfer(const Transfer& transfer) const;

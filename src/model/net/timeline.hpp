@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/net/traffic.hpp"
@@ -19,6 +20,7 @@ struct RoutedTransfer {
   des::Time request_gap = 0, row_gap = 0, memory_gap = 0;
   // The port from which its sender also sends its flags. Whatever is sent there first arrives first.
   LinkId source = no_link;
+  std::optional<des::Time> tag_back = {};  // as that of a DmaKind
   bool own_tags = false;  // no other transfer uses its tags
   bool inside = false;    // tags come back on arrival at the target instead of in the NIC
   des::Time begin = 0;
@@ -50,9 +52,10 @@ class Lane {
   void begin(const std::vector<Stage>& stages);
 
   // Sends a packet that is given to the first link at `at`, and passes each booking to `book`. Returns when
-  // the head reached the NIC (or its target, if it passes no NIC) and when it reached the target.
+  // the head reached the NIC (or its target, if it passes no NIC) and when it reached the target, and when the tail
+  // reached the NIC.
   struct Passing {
-    des::Time nic, end;
+    des::Time nic, end, nic_tail;
   };
   template <class Book>
   Passing send(des::Time at, std::uint32_t bytes, bool last, const Book& book);
@@ -135,7 +138,7 @@ class Timeline {
 
 template <class Book>
 Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Book& book) {
-  Passing passing{des::never, 0};
+  Passing passing{des::never, 0, 0};
   des::Time ready = at, tail = at;
   const std::size_t count = stages().size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -157,7 +160,7 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
     ready = head + stage.hop;
     book(*this, Booking{i, at, busy, busy_until_[i], head, tail, bytes, last});
     at = head;
-    if (stage.to_nic) passing.nic = head;
+    if (stage.to_nic) passing.nic = head, passing.nic_tail = tail;
   }
   leave(count - 1, tail, at);
   ++sent_;
@@ -176,14 +179,17 @@ void Timeline::step(const Book& book) {
     given = asking_.send(issued_, 0, true, book).end;
   }
   data_.delay(given, transfer_->memory_gap);
+  des::Time tail = 0;
   for (std::uint32_t bytes; left > 0; left -= bytes) {
     bytes = std::min(left, transfer_->packet_bytes);
     const Lane::Passing passing = data_.send(given, bytes, bytes == left, book);
     passed_ = transfer_->inside ? passing.end : passing.nic;
     arrived_ = passing.end;
+    tail = passing.nic_tail;
   }
-  return_tag(passed_);
-  if (next_ == 0) held_ = passed_ - issued_;
+  const des::Time back = transfer_->tag_back ? tail + *transfer_->tag_back : passed_;
+  return_tag(back);
+  if (next_ == 0) held_ = back - issued_;
   ++next_;
   remember();
 }

@@ -86,6 +86,7 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
                                     .request_gap = dma_.request_gap,
                                     .row_gap = dma_.row_gap,
                                     .tags = &own.tags,
+                                    .tag_back = dma_.tag_back,
                                     .view = view},
                                    passage);
     co_await asked;

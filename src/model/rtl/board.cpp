@@ -8,12 +8,6 @@ namespace tca::rtl {
 
 using des::Time;
 
-namespace {
-
-constexpr Time settling = 32;  // cycles after a read's time-out, until what follows from it shows
-
-}  // namespace
-
 Board::Board(Outside& outside, Loads& loads, const net::RtlKind& kind, std::uint32_t node,
              std::uint32_t number)
     : outside_(outside),
@@ -154,9 +148,8 @@ void Board::cycle(Time now) {
   core_->cycle(in_, out_);
   collect();
   const bool counts = patience_ >= 0 && patience_ <= now;
-  if (counts && !core_->waiting()) awake_ = now + settling * kind_.cycle;
   if (fed || !core_->waiting()) patience_ = -1;
-  if (fed || counts || now < awake_ || !core_->idle()) return wake_at(now + kind_.cycle);
+  if (fed || (counts && core_->waiting()) || !core_->idle()) return wake_at(now + kind_.cycle);
   sleep(now);
 }
 

@@ -77,7 +77,6 @@ class Board {
   std::array<Outgoing, port::count> outgoing_;
   des::Time next_ = -1;      // the cycle that has been asked for; -1: none
   des::Time last_ = -1;      // the last cycle
-  des::Time awake_ = 0;      // until when the clock runs in any case
   des::Time patience_ = -1;  // when an answer that is missing by then will be waited for by the clock
 };
 

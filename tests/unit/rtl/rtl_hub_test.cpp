@@ -206,13 +206,16 @@ TEST(RtlHub, AMachineWithoutOneIsRefused) {
 // Two implementations of one machine, whose packet model has the cycles of the RTL.
 TEST(RtlHub, AgreesWithThePacketModel) {
   const Machine machine = read_machine("ha-pacs-tca-hub");
-  const auto us = [&](Fidelity fidelity, const char* unit, const Rows& rows, std::uint32_t to) {
+  const auto us = [&](Fidelity fidelity, const char* unit, const std::vector<Rows>& puts) {
     des::Simulator simulator;
     Network network(simulator, machine.network, fidelity);
     const std::unique_ptr<Hub> hub =
         make_hub(network, network.interconnect("peach"), find_unit(machine.network.node, "host"));
     des::Counter arrived(simulator, {"a put"});
-    const DmaChain chain{{{network.endpoint(0, unit), network.endpoint(to, unit), rows, &arrived}}};
+    DmaChain chain;
+    for (const Rows& rows : puts)
+      chain.descriptors.push_back({network.endpoint(0, unit), network.endpoint(1, unit), rows});
+    chain.descriptors.back().arrived = &arrived;
     const auto once = [&] {
       const des::Time begin = simulator.now();
       const std::uint64_t before = arrived.value();
@@ -225,12 +228,16 @@ TEST(RtlHub, AgreesWithThePacketModel) {
     once();  // writes the table into the hub
     return once();
   };
+  const auto compare = [&](const char* unit, const std::vector<Rows>& puts) {
+    const double rtl = us(Fidelity::rtl, unit, puts), tlp = us(Fidelity::tlp, unit, puts);
+    EXPECT_NEAR(rtl / tlp, 1, 0.03) << unit << ": " << puts.size() << " puts of " << puts[0].count << " x "
+                                    << puts[0].bytes << " B: " << rtl << " and " << tlp << " us";
+  };
   for (const char* const unit : {"host", "gpu0"}) {
-    for (const Rows& rows : {Rows{8}, Rows{1024}, Rows{4096}, Rows{65536}, Rows{64, 64}, Rows{8, 256}}) {
-      const double rtl = us(Fidelity::rtl, unit, rows, 1), tlp = us(Fidelity::tlp, unit, rows, 1);
-      EXPECT_NEAR(rtl / tlp, 1, rows.count == 1 ? 0.03 : 0.04)
-          << unit << ": " << rows.count << " x " << rows.bytes << " B: " << rtl << " and " << tlp << " us";
-    }
+    for (const Rows& rows : {Rows{8}, Rows{1024}, Rows{4096}, Rows{65536}, Rows{64, 64}, Rows{64, 256}, Rows{8, 256}})
+      compare(unit, {rows});
+    for (const Rows& rows : {Rows{8}, Rows{64}, Rows{1024}})
+      for (const std::size_t puts : {4u, 64u}) compare(unit, std::vector<Rows>(puts, rows));
   }
 }
 

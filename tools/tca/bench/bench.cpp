@@ -207,7 +207,7 @@ void check(const BenchOptions& options) {
   check_bind(options.bind, options.fabric, false);
   if (options.against("mpi")) check_against_mpi(options);
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
-  check_for_model("--fault", "OPENTCA_FAULTS", options.faults, options.fabric);
+  check_faults(options.fabric, options.faults);
   const bool on_gpus = boot::on_gpus(options.fabric);
   if (options.what == "commit") check_commit_bench(options);
   if (options.what == "overlap") return check_overlap_bench(options);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/fail.hpp"
+#include "base/text/duration.hpp"
 
 namespace tca::net {
 
@@ -21,14 +22,10 @@ std::optional<std::uint32_t> read_node(std::string_view text) {
 
 // Reads "20us" and the like.
 std::optional<des::Time> read_time(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number >= 0)) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const double us = unit == "ns" ? 1e-3 : unit == "us" ? 1 : unit == "ms" ? 1e3 : unit == "s" ? 1e6 : 0;
+  const std::optional<double> us = base::read_microseconds(text);
   constexpr double most_us = 1e9;  // a quarter of an hour, far below the end of the clock
-  if (us == 0 || number * us > most_us) return std::nullopt;
-  return des::from_us(number * us);
+  if (!us || *us > most_us) return std::nullopt;
+  return des::from_us(*us);
 }
 
 std::optional<Fault> read_fault(std::string_view text) {
