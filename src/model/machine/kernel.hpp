@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "model/des/time.hpp"
@@ -22,15 +23,20 @@ struct GpuKind {
 // operations, whichever is longer.
 des::Time kernel_time(const GpuKind& gpu, double bytes, double flops);
 
+// Chunks of packets, each of which a warp stores and another polls for.
+struct KernelChunks {
+  std::uint32_t data = 0, wire = 0;  // bytes of a chunk: its data, and what takes up the wire
+  des::Time move = 0;                // of a chunk, at both ends together
+  des::Time block = 0;               // of a step, where a block has several warps
+};
+
 // A protocol with which kernels put, on GPUs that map each other's memory; see docs/protocols.md.
 struct KernelProtocol {
-  std::int64_t expansion = 1;  // bytes on the wire per byte of data: above 1 where flags lie among the data
   // What a step takes, in sum, from its beginning to the first store and from the last arrival until the
   // kernel continues.
   des::Time start = 0;
-  double bytes_per_s = 0;  // of data that all warps together gather and store, or scatter
-  bool staged = false;     // data lands in a buffer, from which the receiver's warps scatter it
-  bool flagged = false;    // a flag follows the data once the data has been acknowledged
+  double bytes_per_s = 0;  // of data that all warps together store, a flag behind it; without chunks
+  std::optional<KernelChunks> chunks;  // instead
 };
 
 // What puts by kernels cost, on all GPUs of a machine.

@@ -63,6 +63,19 @@ GpuKind read_gpu(const MachineTable& table) {
   return gpu;
 }
 
+KernelChunks read_chunks(const MachineTable& table) {
+  const auto bytes = [&table](std::string_view key) {
+    const std::int64_t size = table.size(key);
+    if (size < 1 || size > 65536)
+      table.reject(key, fmt::format("`{}` is {} bytes; it can be 1 to 65536", key, size));
+    return static_cast<std::uint32_t>(size);
+  };
+  return {.data = bytes("chunk"),
+          .wire = bytes("chunk_wire"),
+          .move = table.time("move"),
+          .block = table.time("block")};
+}
+
 Kernels read_kernels(const MachineTable& table) {
   Kernels kernels;
   kernels.node = table.time("node");
@@ -70,11 +83,11 @@ Kernels read_kernels(const MachineTable& table) {
   for (const std::string& name : table.tables()) {
     const MachineTable own = table.table(name);
     KernelProtocol protocol;
-    protocol.expansion = own.count("expansion", 1, 16);
     protocol.start = own.time("start");
-    protocol.bytes_per_s = own.rate("rate");
-    protocol.staged = own.truth("staged");
-    protocol.flagged = own.truth("flagged");
+    if (own.has("chunk"))
+      protocol.chunks = read_chunks(own);
+    else
+      protocol.bytes_per_s = own.rate("rate");
     kernels.protocols.emplace(name, protocol);
   }
   return kernels;

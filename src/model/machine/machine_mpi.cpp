@@ -84,6 +84,21 @@ std::vector<std::uint32_t> read_rails(const Layers& layers, const Description& n
   return rails;
 }
 
+MpiCollectives read_collectives(const Layers& layers) {
+  const auto size = [&](std::string_view key) {
+    return static_cast<std::uint64_t>(layers.at(key).size(key));
+  };
+  MpiCollectives collectives;
+  collectives.tree = static_cast<std::uint32_t>(layers.at("tree").count("tree", 2, 1 << 16));
+  collectives.segment = small(layers, "bcast_segment");
+  collectives.whole_from = size("bcast_whole_from");
+  collectives.scatter_from = size("bcast_scatter_from");
+  collectives.direct = size("collective_direct");
+  collectives.bcast_staged = size("bcast_staged");
+  collectives.allgather_staged = size("allgather_staged");
+  return collectives;
+}
+
 MpiLibrary read_library(const MachineTable& all, const std::string& name, const Description& network) {
   const Layers layers(all, name);
   const auto time = [&](std::string_view key) { return layers.at(key).time(key); };
@@ -110,9 +125,7 @@ MpiLibrary read_library(const MachineTable& all, const std::string& name, const 
   library.packet_bytes = small(layers, "packet");
   library.request_bytes = small(layers, "request");
   library.requests = count("requests", 1);
-  library.tree = count("tree", 2);
-  library.ring_from = size("ring_from");
-  library.ring_to = size("ring_to");
+  if (layers.at("tree").has("tree")) library.collectives = read_collectives(layers);
   return library;
 }
 

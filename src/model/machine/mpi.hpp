@@ -3,12 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/des/time.hpp"
 
 namespace tca::net {
+
+// Which algorithm a library takes for a broadcast or an allgather of GPU memory, by bytes.
+struct MpiCollectives {
+  std::uint32_t tree = 2;     // a broadcast of up to a segment: whoever has it sends it to tree - 1 at a time
+  std::uint32_t segment = 0;  // larger ones go down a binomial tree in segments,
+  std::uint64_t whole_from = 0;    // from here on as a whole,
+  std::uint64_t scatter_from = 0;  // and from here on are scattered, and gathered round a ring
+  std::uint64_t direct = 0;        // up to here, of all ranks together, from GPU to GPU
+  std::uint64_t bcast_staged = 0;  // up to here the hosts broadcast, between one copy out and one in
+  // Up to here, from each rank, the hosts gather in the same way. Larger blocks go round a ring of hosts and
+  // are copied into the GPUs one by one.
+  std::uint64_t allgather_staged = 0;
+};
 
 struct MpiLibrary {
   std::string name;
@@ -34,11 +48,7 @@ struct MpiLibrary {
   std::uint32_t request_bytes = 0;  // most data that one read request of the adapter asks for
   std::uint32_t requests = 0;       // read requests under way for each share of a message on a rail
 
-  // Collectives. In a broadcast of up to eager_limit bytes, each rank that has the data sends it to tree - 1
-  // others per level; larger broadcasts use a binomial tree. An allgather of ring_from to ring_to bytes per
-  // rank goes around a ring; any other uses recursive doubling.
-  std::uint32_t tree = 2;
-  std::int64_t ring_from = 0, ring_to = 0;
+  std::optional<MpiCollectives> collectives;  // none where nothing is published of them
 };
 
 // How a message travels.

@@ -14,8 +14,8 @@
 namespace tca::net {
 namespace {
 
-const std::vector<std::string> machines{"dgx-h200", "h200-4096", "h200-cluster", "ha-pacs",  "ha-pacs-tca",
-                                        "peach3",   "quong-v5",  "quong",        "torus-32k"};
+const std::vector<std::string> machines{"dgx-h100",    "dgx-h200", "h200-4096", "h200-cluster", "ha-pacs",
+                                        "ha-pacs-tca", "peach3",   "quong-v5",  "quong",        "torus-32k"};
 
 TEST(Machine, TheListHasThoseThatComeWithTheProject) {
   const std::vector<std::string> list = list_machines();
@@ -228,9 +228,9 @@ TEST(Machine, LibraryWithoutAName) {
   expect_error(error_after("h200-cluster", "[mpi.cuda-aware]", "[mpi.\"\"]"), "a table of [mpi] has no name");
 }
 
-TEST(Machine, ExpansionBelowOne) {
-  expect_error(error_after("dgx-h200", "expansion = { value = 2,", "expansion = { value = 0,"),
-               "`expansion` is 0; it can be 1 to 16");
+TEST(Machine, ChunkOfNothing) {
+  expect_error(error_after("dgx-h100", "chunk = { value = 384,", "chunk = { value = 0,"),
+               "`chunk` is 0 bytes; it can be 1 to 65536");
 }
 
 TEST(Machine, LibraryOnARailThatThereIsNot) {

@@ -1,13 +1,11 @@
 // Broadcast and allgather as they were measured: by PEACH2 in the benchmarks of HA-PACS/TCA (nakao-peach2),
 // by MVAPICH2, and by both, in which case the widest step goes over InfiniBand (odajima-hybrid, 5.4 and 5.5).
-// The allgathers are the library's algorithms. The library has none of these broadcasts.
 #include <bit>
 
 #include "base/fail.hpp"
-#include "coll/algorithms/algorithms.hpp"
 #include "model/program.hpp"
-#include "model/walk.hpp"
 #include "scorecard/lab.hpp"
+#include "scorecard/mvapich.hpp"
 
 namespace tca::tool {
 
@@ -19,6 +17,7 @@ class Measured {
       : bytes_(static_cast<std::uint64_t>(settings.bytes)),
         ranks_(static_cast<std::uint32_t>(settings.ranks)),
         scheme_(scheme_named(settings.scheme)),
+        own_copy_(settings.own_copy),
         stage_(machine, {.places = place_ranks(machine, ranks_, {}, settings.gpu),
                          .fidelity = net::Fidelity::tlp,
                          .library = settings.library,
@@ -31,37 +30,28 @@ class Measured {
 
   double broadcast() {
     if (scheme_ == Scheme::mpi) {
-      const bool on_hosts = static_cast<std::int64_t>(bytes_) <= library().eager_limit;
-      lay_tree(on_hosts ? library().tree : 2, on_hosts ? Carrier::host_mpi : Carrier::mpi);
-      return run([&](std::uint32_t rank) { return on_hosts ? through_hosts(rank) : play(rank); });
+      Mvapich(stage_, bytes_, false).broadcast();
+      return time();
     }
     lay_binomial();
-    return run([&](std::uint32_t rank) { return play(rank); });
+    return run();
   }
 
   double allgather() {
-    const auto bytes = static_cast<std::int64_t>(bytes_);
-    const bool ring = scheme_ == Scheme::mpi && bytes >= library().ring_from && bytes <= library().ring_to;
-    const coll::Problem problem{.kind = CollectiveKind::all_gather,
-                                .rank = 0,
-                                .ranks = static_cast<int>(ranks_),
-                                .root = 0,
-                                .count = bytes,
-                                .in_place = true,
-                                .own_operation = false};
-    Walk walk(stage_, ring ? coll::ring : coll::recursive_doubling, problem, 1,
-              [&](std::uint32_t from, std::uint32_t to, std::uint64_t) { return carrier(from, to); });
-    return run([&](std::uint32_t rank) { return walk.play(rank, 1, false); });
+    if (scheme_ == Scheme::mpi) {
+      Mvapich(stage_, bytes_, own_copy_).allgather();
+      return time();
+    }
+    lay_doubling();
+    return run();
   }
 
  private:
-  const net::MpiLibrary& library() { return stage_.mpi().library(); }
-
   // The hybrid scheme takes MPI for the widest step, and between ranks that no put reaches.
   Carrier carrier(std::uint32_t from, std::uint32_t to) const {
     if (scheme_ == Scheme::direct) return Carrier::chain;
     const bool widest = (from ^ to) == ranks_ / 2;
-    return scheme_ == Scheme::mpi || widest || !stage_.reaches(from, to) ? Carrier::mpi : Carrier::chain;
+    return widest || !stage_.reaches(from, to) ? Carrier::mpi : Carrier::chain;
   }
 
   // Rank r receives the data from r less the lowest bit set in r, and passes it on to the farthest first:
@@ -75,16 +65,15 @@ class Measured {
       }
   }
 
-  // A tree of the given degree: a rank that has the data sends it to degree - 1 others in each level, one
-  // after the other, beginning with the farthest level.
-  void lay_tree(std::uint32_t degree, Carrier by) {
+  // Where it is not in place, what a rank gives is first taken to its place in its own result: the controller
+  // walks the descriptors of a chain one after the other.
+  void lay_doubling() {
+    const std::size_t first = own_copy_ ? 1 : 0;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      std::uint32_t span = 1;
-      while (span < ranks_ && rank % (span * degree) == 0) span *= degree;
-      std::size_t turn = 0;
-      for (std::uint32_t step = span / degree; step > 0; step /= degree)
-        for (std::uint32_t child = rank + step; child < rank + degree * step && child < ranks_; child += step)
-          steps_.put({rank, ++turn}, {child, 0}, {.bytes = bytes_}, by);
+      if (own_copy_) steps_.put({rank, 0}, {rank, 0}, {.bytes = bytes_}, Carrier::chain);
+      std::size_t turn = first;
+      for (std::uint32_t step = 1; step < ranks_; step *= 2, ++turn)
+        steps_.put({rank, turn}, {rank ^ step, turn}, {.bytes = bytes_ * step}, carrier(rank, rank ^ step));
     }
   }
 
@@ -95,36 +84,18 @@ class Measured {
     }
   }
 
-  // Small data is read from rank 0's GPU once, sent from host to host, and finally written into the GPUs.
-  des::Task through_hosts(std::uint32_t rank) {
-    const net::Machine& machine = stage_.machine();
-    const bool inlined = static_cast<std::int64_t>(bytes_) <= library().inline_limit;
-    const net::MemoryPort& gpu = *machine.network.node.units[stage_.memory(0).unit].memory;
-    const double rate = rank == 0 ? gpu.read_bytes_per_s : machine.host.store_to_gpu_bytes_per_s;
-    const des::Time moving = des::from_us(static_cast<double>(bytes_) / rate * 1e6);
-    const des::Time reading = rank == 0 && !inlined ? library().read_start : 0;
-    if (rank == 0) {
-      des::Task out = stage_.spend(rank, "out of the GPU", library().gpu + reading + moving);
-      co_await out;
-    }
-    des::Task between_hosts = play(rank);
-    co_await between_hosts;
-    if (rank == 0) co_return;
-    des::Task in = stage_.spend(rank, "into the GPU", library().gpu + moving);
-    co_await in;
-  }
+  double time() { return des::to_us(stage_.simulator().now()); }
 
-  template <class Program>
-  double run(Program program) {
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank)
-      stage_.simulator().spawn(program(rank), {"rank", rank});
+  double run() {
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) stage_.simulator().spawn(play(rank), {"rank", rank});
     stage_.simulator().run();
-    return des::to_us(stage_.simulator().now());
+    return time();
   }
 
   std::uint64_t bytes_;
   std::uint32_t ranks_;
   Scheme scheme_;
+  bool own_copy_;
   Stage stage_;
   Steps steps_;
 };

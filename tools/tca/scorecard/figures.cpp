@@ -222,7 +222,8 @@ RunSettings read_settings(const toml::node& node, const std::string& machine, co
     if (const toml::node* said = keys.find(number.key))
       *number.into = number_in(*said, number.key, number.least, number.most);
   for (auto [key, into] : {std::pair{"barrier", &run.barrier},
-                           std::pair{"self_notify", &run.self_notify},
+                           std::pair{"own_copy", &run.own_copy},
+                           {"self_notify", &run.self_notify},
                            {"staged", &run.staged},
                            {"staged_out", &run.staged_out},
                            {"translate_overlaps", &run.translate_overlaps},

@@ -34,6 +34,7 @@ struct RunSettings {
   bool translate_overlaps = false;
   std::int64_t element = 8;  // bytes of an array's element
   bool barrier = false;      // ranks meet after each exchange
+  bool own_copy = false;     // an allgather also copies what a rank gives, out of another buffer
   bool self_notify = false;  // the sender also waits for its own notification
   bool staged = false;       // data goes through the hosts' memories
   bool staged_out = false;   // or through the sender's alone

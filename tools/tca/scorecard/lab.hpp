@@ -65,6 +65,8 @@ double run_npb_cg(const net::Machine& machine, const RunSettings& settings);
 double run_graph500_bfs(const net::Machine& machine, const RunSettings& settings);
 double run_kernel_pingpong(const net::Machine& machine, const RunSettings& settings);
 double run_kernel_halo(const net::Machine& machine, const RunSettings& settings);
-double run_kernel_allreduce(const net::Machine& machine, const RunSettings& settings);
+double run_packet_pingpong(const net::Machine& machine, const RunSettings& settings);
+double run_packet_halo(const net::Machine& machine, const RunSettings& settings);
+double run_packet_allreduce(const net::Machine& machine, const RunSettings& settings);
 
 }  // namespace tca::tool

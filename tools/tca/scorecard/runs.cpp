@@ -26,8 +26,8 @@ std::span<const RunKind> run_kinds() {
       {"bcast", "direct", run_bcast, {"bytes"}, {"ranks", "gpu"}},
       {"bcast", "mpi", run_bcast, {"bytes"}, {"ranks", "library", "gpu"}},
       {"bcast", "hybrid", run_bcast, {"bytes"}, {"ranks", "library", "gpu"}},
-      {"allgather", "direct", run_allgather, {"bytes"}, {"ranks", "gpu"}},
-      {"allgather", "mpi", run_allgather, {"bytes"}, {"ranks", "library", "gpu"}},
+      {"allgather", "direct", run_allgather, {"bytes"}, {"ranks", "gpu", "own_copy"}},
+      {"allgather", "mpi", run_allgather, {"bytes"}, {"ranks", "library", "gpu", "own_copy"}},
       {"allgather", "hybrid", run_allgather, {"bytes"}, {"ranks", "library", "gpu"}},
       // MPI's library carries the residual, whatever carries the faces.
       {"himeno", "direct", run_himeno, {"extents", "grid"}, {"library", "gpu", "element", "barrier"}},
@@ -52,16 +52,10 @@ std::span<const RunKind> run_kinds() {
       {"graph500_bfs", "direct", run_graph500_bfs, {"scale"}, {}},
       {"graph500_bfs", "mpi", run_graph500_bfs, {"scale"}, {}},
       {"kernel_pingpong", "direct", run_kernel_pingpong, {"library", "bytes"}, {}},
-      {"kernel_halo",
-       "direct",
-       run_kernel_halo,
-       {"library", "n"},
-       {"ranks", "element", "start", "scope", "packed"}},
-      {"kernel_allreduce",
-       "direct",
-       run_kernel_allreduce,
-       {"library", "bytes"},
-       {"ranks", "start", "scope"}}};
+      {"kernel_halo", "direct", run_kernel_halo, {"library", "n"}, {"ranks", "element", "packed"}},
+      {"packet_pingpong", "direct", run_packet_pingpong, {"library", "bytes"}, {}},
+      {"packet_halo", "direct", run_packet_halo, {"library", "n"}, {"ranks", "element", "start", "scope"}},
+      {"packet_allreduce", "direct", run_packet_allreduce, {"library", "bytes"}, {"ranks", "start"}}};
   return kinds;
 }
 
