@@ -102,6 +102,16 @@ def spin():
         yield row(f"{n}³", *(number(record["ps_an_update"]) if record else "" for record in found))
 
 
+def plasma():
+    yield row("cells", "electrons", "1 GPU, graph", "1 GPU, one kernel", "2 GPUs, graph", "2 GPUs, one kernel", "NCCL on 2, graph")
+    yield rule(7)
+    for n in (64, 32):
+        of = {"bench": "pic", "extents": [n, n, n], "wave": "growth rate"}
+        found = [chosen(LATEST, peer=None, ranks=count, start=start, **of) for count in (1, 2) for start in ("graph", "kernel")]
+        cells = [fastest(records) for records in (*found, chosen(LATEST, peer="nccl", ranks=2, **of))]
+        yield row(f"{n}³", f"{cells[0]['particles']:,}", *map(us, cells))
+
+
 def trigger():
     yield row("events a second", "batches of", "GPUs", "p50", "p99", "a launch for each batch, p50 and p99")
     yield rule(6)
@@ -121,5 +131,6 @@ TABLES = {
     "gpu-bfs": searches,
     "gpu-fft": transforms,
     "gpu-spin": spin,
+    "gpu-pic": plasma,
     "gpu-trigger": trigger,
 }
