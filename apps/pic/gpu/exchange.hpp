@@ -19,16 +19,22 @@ namespace tca::pic {
 // Particles travel from where kernels have queued them.
 class GpuExchange : public Exchange {
  public:
+  // Flow and field go on this stream.
+  explicit GpuExchange(cudaStream_t stream) : stream_(stream) {}
+
   int migrate(Particles&, const Leavers&) override {
-    travel();
+    travel(stream_);
     return 1;
   }
   bool is_timed() const override { return false; }
 
   // A round of particles.
-  virtual void travel() = 0;
+  virtual void travel(cudaStream_t stream) = 0;
   // Where kernels say how many go, and find how many have come.
   virtual const QueueEnds& ends() const = 0;
+
+ protected:
+  cudaStream_t stream_;
 };
 
 template <class Number>
@@ -36,11 +42,11 @@ class StreamExchange : public GpuExchange {
  public:
   StreamExchange(World& world, const Exchanged<Number>& what, const apps::Channels& channels,
                  cudaStream_t stream)
-      : fold_(committed_fold(world, what, channels.of("CURRENT"))),
+      : GpuExchange(stream),
+        fold_(committed_fold(world, what, channels.of("CURRENT"))),
         halo_(committed_halo(world, what.domain, what.e, channels.of("FIELD"))),
         queues_(world, what.domain, what.room, channels.of("PARTICLES")),
-        sum_(world, "ranks with particles left", 1),
-        stream_(stream) {
+        sum_(world, "ranks with particles left", 1) {
     for (std::size_t k = 0; k < queues_.puts.size(); ++k) {
       ends_.to[k] = queues_.puts[k].device();
       ends_.from[k] = queues_.arrivals[k].device();
@@ -52,9 +58,9 @@ class StreamExchange : public GpuExchange {
   void wait_flow() override { fold_.wait(stream_); }
   void start_field() override { halo_.start(stream_); }
   void wait_field() override { halo_.wait(stream_); }
-  void travel() override {
-    sum_.add_up(ends_.unfinished, 1, stream_);
-    queues_.chain.run(stream_);
+  void travel(cudaStream_t stream) override {
+    sum_.add_up(ends_.unfinished, 1, stream);
+    queues_.chain.run(stream);
   }
 
   std::array<std::int64_t, 3> bytes() const override { return {fold_.bytes(), halo_.bytes(), 0}; }
@@ -76,7 +82,6 @@ class StreamExchange : public GpuExchange {
   apps::GpuSum sum_;
   apps::DeviceArray<double> unfinished_{1};
   QueueEnds ends_{};
-  cudaStream_t stream_;
 };
 
 // Collective. By NCCL, for comparison: packed and unpacked by kernels, with particles in the same queues, which it sends whole

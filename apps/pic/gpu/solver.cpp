@@ -74,7 +74,7 @@ void GpuSolver<Number>::begin(Exchange& exchange) {
   state_->stream.synchronize("filling ghosts");
 }
 
-// As on hosts; see solver.cpp.
+// As on hosts (see solver.cpp), but that particles travel beside all that follows the push.
 template <class Number>
 void GpuSolver<Number>::enqueue(Exchange& exchange) {
   State& state = *state_;
@@ -82,23 +82,25 @@ void GpuSolver<Number>::enqueue(Exchange& exchange) {
   cuda_ok(launch_advance_b(state.on, stream), "advancing B");
   const bool is_alone = state.on.neighbours == 0;
   cuda_ok(launch_push(state.on, stream), "pushing particles");
-  if (!is_alone) exchange.start_flow();
+  if (!is_alone) {
+    enqueue_round(exchange, state.side.fork(stream));
+    exchange.start_flow();
+  }
   cuda_ok(launch_advance_b(state.on, stream), "advancing B");
   if (!is_alone) exchange.wait_flow();
   cuda_ok(launch_advance_e(state.on, stream), "advancing E");
   if (is_alone) return;
   exchange.start_field();
-  enqueue_round(exchange);
   exchange.wait_field();
+  state.side.join(stream);
 }
 
 template <class Number>
-void GpuSolver<Number>::enqueue_round(Exchange& exchange) {
+void GpuSolver<Number>::enqueue_round(Exchange& exchange, cudaStream_t stream) {
   State& state = *state_;
   auto& travelling = static_cast<GpuExchange&>(exchange);
-  const cudaStream_t stream = state.stream.get();
   cuda_ok(launch_set_lengths(state.on, travelling.ends(), stream), "queueing particles");
-  travelling.travel();
+  travelling.travel(stream);
   cuda_ok(launch_take_in(state.on, travelling.ends(), stream), "taking particles");
 }
 
@@ -115,7 +117,7 @@ double GpuSolver<Number>::timed(Exchange& exchange, std::int64_t steps, const St
     this->note_rounds(rounds);
     if (std::exchange(*state.particles.more.data(), 0) == 0) break;
     cuda_ok(launch_queue_late(state.on, state.stream.get()), "queueing particles");
-    enqueue_round(exchange);
+    enqueue_round(exchange, state.stream.get());
   }
   if (state.steps % steps_between_gpu_sorts == 0)
     cuda_ok(launch_sort(state.on, state.stream.get()), "sorting particles");

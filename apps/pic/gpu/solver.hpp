@@ -1,6 +1,8 @@
 // A simulation on GPUs: particles and fields stay there, and the host has what is known after a step.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <memory>
 #include <vector>
 
@@ -43,7 +45,7 @@ class GpuSolver : public Solver<Number> {
   struct State;
 
   void enqueue(Exchange& exchange);
-  void enqueue_round(Exchange& exchange);
+  void enqueue_round(Exchange& exchange, cudaStream_t stream);
   // Calls `start`, and finishes what is behind so many steps. Returns microseconds of all.
   template <class Start>
   double timed(Exchange& exchange, std::int64_t steps, const Start& start);

@@ -149,6 +149,7 @@ struct GpuState {
 
   World& world;
   apps::OwnStream stream;
+  apps::SideStream side;
   GpuTables<Number> tables;
   Window<Vec<double>> e;
   apps::DeviceArray<Vec<double>> b;

@@ -60,24 +60,27 @@ class Stepper {
   // A barrier of the grid, which tells all blocks where one has given up.
   __device__ bool meet() { return good_ = device::grid_barrier(plan_.barrier, good_); }
 
-  // What other ranks' particles have left in this rank's cells; and B is advanced.
+  // What other ranks' particles have left in this rank's cells; and B is advanced. Particles travel meanwhile, whose queues are
+  // full once all blocks have come to the fold's start.
   __device__ bool gather_flow() {
-    if (!is_alone_) start(fold_);
+    if (is_alone_) {
+      advance_b_everywhere(on_);
+      return meet();
+    }
+    start(fold_);
+    if (blockIdx.x == 0 && threadIdx.x < 32) set_lengths(on_, plan_.travel->ends);
+    arrive(queues_);
     advance_b_everywhere(on_);
-    if (is_alone_) return meet();
+    start(queues_);
     if (!wait(fold_)) return false;
     device::fold_cells<Number>(plan_.folded, first_of_thread(), threads_of_grid(), Sum());
     return meet();
   }
 
-  // E's ghosts, and the first round of particles. Both chains' blocks arrive before the first of them waits for the others.
+  // E's ghosts, and the first round of particles.
   __device__ bool exchange() {
     if (is_alone_) return meet();
-    arrive(halo_);
-    if (blockIdx.x == 0 && threadIdx.x < 32) set_lengths(on_, plan_.travel->ends);
-    arrive(queues_);
     start(halo_);
-    start(queues_);
     if (!wait(queues_)) return false;
     take_in_round();
     return wait(halo_);

@@ -79,14 +79,14 @@ template <class Number>
 class NcclExchange : public GpuExchange {
  public:
   NcclExchange(World& world, const Exchanged<Number>& what, const Queues& queues, cudaStream_t stream)
-      : what_(what),
+      : GpuExchange(stream),
+        what_(what),
         queues_(queues),
         comm_(world),
         field_(world, what.domain, field_ghosts, false),
         flow_(world, what.domain, flow_ghosts, true),
         field_buffer_(static_cast<std::size_t>(field_.size)),
-        flow_buffer_(static_cast<std::size_t>(flow_.size)),
-        stream_(stream) {
+        flow_buffer_(static_cast<std::size_t>(flow_.size)) {
     for (std::size_t k = 0; k < what.domain.neighbours().size(); ++k) {
       ends_.to[k].length = sent_.data() + k;
       ends_.to[k].capacity = static_cast<device::Word>(what.room);
@@ -96,7 +96,7 @@ class NcclExchange : public GpuExchange {
     // used, ghosts of E stay what they are, and nobody travels.
     start_flow();
     start_field();
-    travel();
+    travel(stream);
     cuda_ok(cudaStreamSynchronize(stream), "connecting NCCL");
   }
 
@@ -113,15 +113,15 @@ class NcclExchange : public GpuExchange {
   }
   void wait_field() override {}
 
-  void travel() override {
+  void travel(cudaStream_t stream) override {
     const std::vector<int>& neighbours = what_.domain.neighbours();
     const auto room = static_cast<std::size_t>(what_.room);
     nccl_ok(ncclGroupStart(), "exchanging particles");
     for (std::size_t k = 0; k < neighbours.size(); ++k) {
-      send(sent_.data() + k, sizeof(device::Word), neighbours[k]);
-      send(queues_.out.data() + k * room, room * sizeof(Traveller), neighbours[k]);
-      receive(come_.data() + k, sizeof(device::Word), neighbours[k]);
-      receive(queues_.in.data() + k * room, room * sizeof(Traveller), neighbours[k]);
+      send(sent_.data() + k, sizeof(device::Word), neighbours[k], stream);
+      send(queues_.out.data() + k * room, room * sizeof(Traveller), neighbours[k], stream);
+      receive(come_.data() + k, sizeof(device::Word), neighbours[k], stream);
+      receive(queues_.in.data() + k * room, room * sizeof(Traveller), neighbours[k], stream);
     }
     nccl_ok(ncclGroupEnd(), "exchanging particles");
   }
@@ -141,19 +141,19 @@ class NcclExchange : public GpuExchange {
   }
 
  private:
-  void send(const void* from, std::size_t bytes, int rank) {
-    nccl_ok(ncclSend(from, bytes, ncclChar, rank, comm_.get(), stream_), "sending");
+  void send(const void* from, std::size_t bytes, int rank, cudaStream_t stream) {
+    nccl_ok(ncclSend(from, bytes, ncclChar, rank, comm_.get(), stream), "sending");
   }
-  void receive(void* into, std::size_t bytes, int rank) {
-    nccl_ok(ncclRecv(into, bytes, ncclChar, rank, comm_.get(), stream_), "receiving");
+  void receive(void* into, std::size_t bytes, int rank, cudaStream_t stream) {
+    nccl_ok(ncclRecv(into, bytes, ncclChar, rank, comm_.get(), stream), "receiving");
   }
   template <class T>
   void cross(const Crossing& crossing, const DeviceArray<T>& buffer) {
     nccl_ok(ncclGroupStart(), "exchanging nodes");
     for (const auto& message : crossing.sends)
-      send(buffer.data() + message.begin, message.count * sizeof(T), message.rank);
+      send(buffer.data() + message.begin, message.count * sizeof(T), message.rank, stream_);
     for (const auto& message : crossing.receives)
-      receive(buffer.data() + message.begin, message.count * sizeof(T), message.rank);
+      receive(buffer.data() + message.begin, message.count * sizeof(T), message.rank, stream_);
     nccl_ok(ncclGroupEnd(), "exchanging nodes");
   }
 
@@ -165,7 +165,6 @@ class NcclExchange : public GpuExchange {
   DeviceArray<Vec<Number>> flow_buffer_;
   DeviceArray<device::Word> sent_{most_neighbours}, come_{most_neighbours};
   QueueEnds ends_{};
-  cudaStream_t stream_;
 };
 
 }  // namespace
