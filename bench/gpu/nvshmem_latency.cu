@@ -42,19 +42,14 @@ __global__ void by_p(uint64_t* signal, uint64_t first) {
     if (pe == 0) nvshmem_uint64_wait_until(signal, NVSHMEM_CMP_GE, step);
   }
 }
-// Each sum is of what the one before has brought, made small again.
+// Each sum is of what the one before has brought: of zeros, so that nothing but the call takes time.
 __global__ void sums_of_block(double* a, double* b) {
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps; ++step)
     nvshmemx_double_sum_reduce_block(NVSHMEM_TEAM_WORLD, step % 2 == 0 ? b : a, step % 2 == 0 ? a : b, 1);
-    if (threadIdx.x == 0) *(step % 2 == 0 ? b : a) /= nvshmem_n_pes();
-    __syncthreads();
-  }
 }
 __global__ void sums_of_thread(double* a, double* b) {
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps; ++step)
     nvshmem_double_sum_reduce(NVSHMEM_TEAM_WORLD, step % 2 == 0 ? b : a, step % 2 == 0 ? a : b, 1);
-    *(step % 2 == 0 ? b : a) /= nvshmem_n_pes();
-  }
 }
 __global__ void barriers() {
   for (int step = 0; step < steps; ++step) nvshmemx_barrier_all_block();

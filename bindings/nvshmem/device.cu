@@ -1,5 +1,6 @@
 // What kernels call in the library: copies, collectives, and how a wait in vain ends.
 #include <cstdio>
+#include <type_traits>
 
 #include "nvshmem/meeting.hpp"
 #include "tca/device/groups.cuh"
@@ -34,11 +35,22 @@ struct Warp {
   }
 };
 
+template <Scope scope>
+using GroupOf = std::conditional_t<scope == by_block, tca::device::Block,
+                                   std::conditional_t<scope == by_warp, Warp, Thread>>;
+template <Scope scope>
+__device__ GroupOf<scope> group_of() {
+  if constexpr (scope == by_block)
+    return tca::device::Block(0, 1);
+  else
+    return {};
+}
+
 template <class Body>
-__device__ auto by(Scope scope, const Body& body) {
-  if (scope == by_block) return body(tca::device::Block(0, 1));
-  if (scope == by_warp) return body(Warp());
-  return body(Thread());
+__device__ void by(Scope scope, const Body& body) {
+  if (scope == by_block) body(group_of<by_block>());
+  if (scope == by_warp) body(group_of<by_warp>());
+  if (scope == by_thread) body(group_of<by_thread>());
 }
 
 // One thread of a kernel tells; the others wait until it has, and then end the kernel all the same.
@@ -109,18 +121,24 @@ __device__ Word sum_shares(const tca::DeviceTeam& team, const Group& group, T* t
   return Meeting(team, group).barrier();
 }
 
-template <class T>
-__device__ int sum_of(Scope scope, nvshmem_team_t number, T* to, const T* from, std::size_t count,
-                      const char* call) {
-  return meet(number, call, [&](const tca::DeviceTeam& team) {
-    return by(scope, [&](const auto& group) {
-      if (count <= team.max_values) return Meeting(team, group).sum(to, from, static_cast<Word>(count));
-      at(to, state.pe, call);
-      at(from, state.pe, call);
-      return sum_shares(team, group, to, from, count);
-    });
-  });
-}
+template <tca_nvshmem_kind kind>
+struct NumberOf;
+template <>
+struct NumberOf<tca_nvshmem_float32> {
+  using Type = float;
+};
+template <>
+struct NumberOf<tca_nvshmem_float64> {
+  using Type = double;
+};
+template <>
+struct NumberOf<tca_nvshmem_word32> {
+  using Type = std::uint32_t;
+};
+template <>
+struct NumberOf<tca_nvshmem_word64> {
+  using Type = std::uint64_t;
+};
 
 template <class Atom, class Group>
 __device__ void copy_elements(Atom* to, const Atom* from, std::ptrdiff_t to_stride,
@@ -189,7 +207,6 @@ __device__ void copy(Scope scope, void* to, const void* from, size_t bytes, unsi
       tca::device::copy_bytes<std::uint8_t>(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
                                             bytes, group);
     group.sync();  // any lane may overwrite it
-    return 0;
   });
 }
 
@@ -207,45 +224,58 @@ __device__ void copy_strided(Scope scope, void* to, const void* from, ptrdiff_t 
     if (element_bytes == 2) elements(std::uint16_t{});
     if (element_bytes == 1) elements(std::uint8_t{});
     group.sync();
-    return 0;
   });
 }
 
-__device__ int barrier(Scope scope, nvshmem_team_t number, const char* call) {
-  return meet(number, call, [&](const tca::DeviceTeam& team) {
-    return by(scope, [&](const auto& group) { return Meeting(team, group).barrier(); });
-  });
+template <Scope scope>
+__device__ int barrier(nvshmem_team_t number, const char* call) {
+  return meet(number, call,
+              [&](const tca::DeviceTeam& team) { return Meeting(team, group_of<scope>()).barrier(); });
 }
 
-// By the third column of TCA_NVSHMEM_SUM_TYPES. Signed and unsigned integers have the same sums.
-__device__ int sum(Scope scope, nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
+template <Scope scope, tca_nvshmem_kind kind>
+__device__ int sum(nvshmem_team_t number, void* to_numbers, const void* from_numbers, size_t count,
                    const char* call) {
-  if (kind == 0)
-    return sum_of(scope, team, static_cast<float*>(to), static_cast<const float*>(from), count, call);
-  if (kind == 1)
-    return sum_of(scope, team, static_cast<double*>(to), static_cast<const double*>(from), count, call);
-  if (kind == 2)
-    return sum_of(scope, team, static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from),
-                  count, call);
-  return sum_of(scope, team, static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), count,
-                call);
+  using T = typename NumberOf<kind>::Type;
+  T* const to = static_cast<T*>(to_numbers);
+  const T* const from = static_cast<const T*>(from_numbers);
+  return meet(number, call, [&](const tca::DeviceTeam& team) {
+    const auto group = group_of<scope>();
+    if (count <= team.max_values) return Meeting(team, group).sum(to, from, static_cast<Word>(count));
+    at(to, state.pe, call);
+    at(from, state.pe, call);
+    return sum_shares(team, group, to, from, count);
+  });
 }
 
-__device__ int broadcast(Scope scope, nvshmem_team_t number, void* to, const void* from, size_t bytes,
-                         int root, const char* call) {
+template <Scope scope>
+__device__ int broadcast(nvshmem_team_t number, void* to, const void* from, size_t bytes, int root,
+                         const char* call) {
   if (static_cast<unsigned>(root) >= static_cast<unsigned>(state.pes)) fail_at(to, root, call);
   return meet(number, call, [&](const tca::DeviceTeam& team) {
-    return by(scope, [&](const auto& group) {
-      if (bytes <= 8 * team.max_values)
-        return Meeting(team, group)
-            .broadcast(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
-                       static_cast<Word>(bytes), static_cast<Word>(root));
-      at(static_cast<char*>(to), root, call);
-      if (state.pe == root)
-        for (int pe = 0; pe < state.pes; ++pe) copy(scope, there(static_cast<char*>(to), pe), from, bytes, 1);
-      return Meeting(team, group).barrier();
-    });
+    const auto group = group_of<scope>();
+    if (bytes <= 8 * team.max_values)
+      return Meeting(team, group)
+          .broadcast(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+                     static_cast<Word>(bytes), static_cast<Word>(root));
+    at(static_cast<char*>(to), root, call);
+    if (state.pe == root)
+      for (int pe = 0; pe < state.pes; ++pe) copy(scope, there(static_cast<char*>(to), pe), from, bytes, 1);
+    return Meeting(team, group).barrier();
   });
 }
+
+#define TCA_NVSHMEM_SUM(scope, kind) \
+  template __device__ int sum<scope, kind>(nvshmem_team_t, void*, const void*, size_t, const char*);
+#define TCA_NVSHMEM_COLLECTIVES(scope)                                                                    \
+  template __device__ int barrier<scope>(nvshmem_team_t, const char*);                                    \
+  template __device__ int broadcast<scope>(nvshmem_team_t, void*, const void*, size_t, int, const char*); \
+  TCA_NVSHMEM_SUM(scope, tca_nvshmem_float32)                                                             \
+  TCA_NVSHMEM_SUM(scope, tca_nvshmem_float64)                                                             \
+  TCA_NVSHMEM_SUM(scope, tca_nvshmem_word32)                                                              \
+  TCA_NVSHMEM_SUM(scope, tca_nvshmem_word64)
+TCA_NVSHMEM_COLLECTIVES(by_thread)
+TCA_NVSHMEM_COLLECTIVES(by_warp)
+TCA_NVSHMEM_COLLECTIVES(by_block)
 
 }  // namespace tca_nvshmem

@@ -28,13 +28,14 @@ __global__ void wait_kernel(const T* at, int cmp, T value) {
   tca_nvshmem::wait(at, cmp, value, "a wait on a stream");
 }
 __global__ void barrier_kernel(int team) {
-  tca_nvshmem::barrier(tca_nvshmem::by_block, team, "a barrier on a stream");
+  tca_nvshmem::barrier<tca_nvshmem::by_block>(team, "a barrier on a stream");
 }
-__global__ void sum_kernel(int team, int kind, void* to, const void* from, std::size_t count) {
-  tca_nvshmem::sum(tca_nvshmem::by_block, team, kind, to, from, count, "a sum on a stream");
+template <tca_nvshmem_kind kind>
+__global__ void sum_kernel(int team, void* to, const void* from, std::size_t count) {
+  tca_nvshmem::sum<tca_nvshmem::by_block, kind>(team, to, from, count, "a sum on a stream");
 }
 __global__ void broadcast_kernel(int team, void* to, const void* from, std::size_t bytes, int root) {
-  tca_nvshmem::broadcast(tca_nvshmem::by_block, team, to, from, bytes, root, "a broadcast on a stream");
+  tca_nvshmem::broadcast<tca_nvshmem::by_block>(team, to, from, bytes, root, "a broadcast on a stream");
 }
 __global__ void strided_kernel(void* to, const void* from, std::ptrdiff_t to_stride,
                                std::ptrdiff_t from_stride, std::size_t count, unsigned element_bytes,
@@ -81,7 +82,13 @@ void launch_barrier(int team, Stream stream) {
 }
 
 void launch_sum(int team, int kind, void* to, const void* from, std::size_t count, Stream stream) {
-  sum_kernel<<<1, count <= few ? few : many, 0, stream>>>(team, kind, to, from, count);
+  const auto launch = [&](auto kernel) {
+    kernel<<<1, count <= few ? few : many, 0, stream>>>(team, to, from, count);
+  };
+  if (kind == tca_nvshmem_float32) launch(sum_kernel<tca_nvshmem_float32>);
+  if (kind == tca_nvshmem_float64) launch(sum_kernel<tca_nvshmem_float64>);
+  if (kind == tca_nvshmem_word32) launch(sum_kernel<tca_nvshmem_word32>);
+  if (kind == tca_nvshmem_word64) launch(sum_kernel<tca_nvshmem_word64>);
   launched("a sum");
 }
 

@@ -76,7 +76,7 @@ TCA_NVSHMEM_CALL void nvshmem_quiet(void) { (void)TCA_NVSHMEM_HERE(fence(), is_u
 
 /* Barriers. Those that NVSHMEM calls sync order as much as the others. */
 TCA_NVSHMEM_CALL int nvshmem_barrier(nvshmem_team_t team) {
-  (void)TCA_NVSHMEM_HERE(barrier(tca_nvshmem::by_thread, team, "nvshmem_barrier"), barrier(team, "nvshmem_barrier"));
+  (void)TCA_NVSHMEM_HERE(barrier<tca_nvshmem::by_thread>(team, "nvshmem_barrier"), barrier(team, "nvshmem_barrier"));
   return 0;
 }
 static inline int nvshmemx_barrier_on_stream(nvshmem_team_t team, cudaStream_t stream) {
@@ -84,7 +84,7 @@ static inline int nvshmemx_barrier_on_stream(nvshmem_team_t team, cudaStream_t s
   return 0;
 }
 TCA_NVSHMEM_CALL int nvshmem_team_sync(nvshmem_team_t team) {
-  (void)TCA_NVSHMEM_HERE(barrier(tca_nvshmem::by_thread, team, "nvshmem_team_sync"), barrier(team, "nvshmem_team_sync"));
+  (void)TCA_NVSHMEM_HERE(barrier<tca_nvshmem::by_thread>(team, "nvshmem_team_sync"), barrier(team, "nvshmem_team_sync"));
   return 0;
 }
 static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream) {
@@ -92,13 +92,13 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
   return 0;
 }
 TCA_NVSHMEM_CALL void nvshmem_barrier_all(void) {
-  (void)TCA_NVSHMEM_HERE(barrier(tca_nvshmem::by_thread, NVSHMEM_TEAM_WORLD, "nvshmem_barrier_all"), barrier(NVSHMEM_TEAM_WORLD, "nvshmem_barrier_all"));
+  (void)TCA_NVSHMEM_HERE(barrier<tca_nvshmem::by_thread>(NVSHMEM_TEAM_WORLD, "nvshmem_barrier_all"), barrier(NVSHMEM_TEAM_WORLD, "nvshmem_barrier_all"));
 }
 static inline void nvshmemx_barrier_all_on_stream(cudaStream_t stream) {
   tca_nvshmem_barrier_on_stream(NVSHMEM_TEAM_WORLD, stream, "nvshmemx_barrier_all_on_stream");
 }
 TCA_NVSHMEM_CALL void nvshmem_sync_all(void) {
-  (void)TCA_NVSHMEM_HERE(barrier(tca_nvshmem::by_thread, NVSHMEM_TEAM_WORLD, "nvshmem_sync_all"), barrier(NVSHMEM_TEAM_WORLD, "nvshmem_sync_all"));
+  (void)TCA_NVSHMEM_HERE(barrier<tca_nvshmem::by_thread>(NVSHMEM_TEAM_WORLD, "nvshmem_sync_all"), barrier(NVSHMEM_TEAM_WORLD, "nvshmem_sync_all"));
 }
 static inline void nvshmemx_sync_all_on_stream(cudaStream_t stream) {
   tca_nvshmem_barrier_on_stream(NVSHMEM_TEAM_WORLD, stream, "nvshmemx_sync_all_on_stream");
@@ -188,7 +188,7 @@ TCA_NVSHMEM_X(mem, 1) TCA_NVSHMEM_X(8, 1) TCA_NVSHMEM_X(16, 2) TCA_NVSHMEM_X(32,
 /* Sums and broadcasts. */
 #define TCA_NVSHMEM_X(name, type, kind) \
   TCA_NVSHMEM_CALL int nvshmem_##name##_sum_reduce(nvshmem_team_t team, type* dest, const type* source, size_t nreduce) { \
-    return TCA_NVSHMEM_HERE(sum(tca_nvshmem::by_thread, team, kind, dest, source, nreduce, "nvshmem_" #name "_sum_reduce"), \
+    return TCA_NVSHMEM_HERE(sum_by_thread<kind>(team, dest, source, nreduce, "nvshmem_" #name "_sum_reduce"), \
                             sum(team, kind, dest, source, nreduce, "nvshmem_" #name "_sum_reduce")); \
   } \
   static inline int nvshmemx_##name##_sum_reduce_on_stream(nvshmem_team_t team, type* dest, const type* source, size_t nreduce, \
@@ -199,7 +199,7 @@ TCA_NVSHMEM_SUM_TYPES(TCA_NVSHMEM_X)
 #undef TCA_NVSHMEM_X
 #define TCA_NVSHMEM_X(name, type) \
   TCA_NVSHMEM_CALL int nvshmem_##name##_broadcast(nvshmem_team_t team, type* dest, const type* source, size_t nelems, int root) { \
-    return TCA_NVSHMEM_HERE(broadcast(tca_nvshmem::by_thread, team, dest, source, nelems * sizeof(type), root, \
+    return TCA_NVSHMEM_HERE(broadcast<tca_nvshmem::by_thread>(team, dest, source, nelems * sizeof(type), root, \
                                       "nvshmem_" #name "_broadcast"), \
                             broadcast(team, dest, source, nelems * sizeof(type), root, "nvshmem_" #name "_broadcast")); \
   } \
@@ -211,7 +211,7 @@ TCA_NVSHMEM_SUM_TYPES(TCA_NVSHMEM_X)
 TCA_NVSHMEM_RMA_TYPES(TCA_NVSHMEM_X)
 #undef TCA_NVSHMEM_X
 TCA_NVSHMEM_CALL int nvshmem_broadcastmem(nvshmem_team_t team, void* dest, const void* source, size_t bytes, int root) {
-  return TCA_NVSHMEM_HERE(broadcast(tca_nvshmem::by_thread, team, dest, source, bytes, root, "nvshmem_broadcastmem"),
+  return TCA_NVSHMEM_HERE(broadcast<tca_nvshmem::by_thread>(team, dest, source, bytes, root, "nvshmem_broadcastmem"),
                           broadcast(team, dest, source, bytes, root, "nvshmem_broadcastmem"));
 }
 static inline int nvshmemx_broadcastmem_on_stream(nvshmem_team_t team, void* dest, const void* source, size_t bytes, int root,

@@ -1,4 +1,4 @@
-// Barriers, sums and broadcasts of kernels, which the library makes. Every PE makes the same ones in the same order, each by
+// Barriers, sums and broadcasts of kernels, which the library makes; it has all of these templates. Every PE makes the same ones in the same order, each by
 // one thread, warp or block.
 #ifndef TCA_NVSHMEM_COLLECTIVES_CUH
 #define TCA_NVSHMEM_COLLECTIVES_CUH
@@ -7,11 +7,18 @@
 
 namespace tca_nvshmem {
 
-__device__ int barrier(Scope scope, nvshmem_team_t team, const char* call);
-// `kind` is the third column of TCA_NVSHMEM_SUM_TYPES.
-__device__ int sum(Scope scope, nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
-                   const char* call);
-__device__ int broadcast(Scope scope, nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
+template <Scope scope>
+__device__ int barrier(nvshmem_team_t team, const char* call);
+template <Scope scope, tca_nvshmem_kind kind>
+__device__ int sum(nvshmem_team_t team, void* to, const void* from, size_t count, const char* call);
+// Without a comma, for macros.
+template <tca_nvshmem_kind kind>
+__device__ __forceinline__ int sum_by_thread(nvshmem_team_t team, void* to, const void* from, size_t count,
+                                             const char* call) {
+  return sum<by_thread, kind>(team, to, from, count, call);
+}
+template <Scope scope>
+__device__ int broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
                          const char* call);
 __device__ void check_team(nvshmem_team_t team, const char* call);
 

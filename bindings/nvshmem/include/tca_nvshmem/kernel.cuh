@@ -90,18 +90,18 @@ TCA_NVSHMEM_X(mem, 1) TCA_NVSHMEM_X(8, 1) TCA_NVSHMEM_X(16, 2) TCA_NVSHMEM_X(32,
 
 // Collectives of a warp or a block, whose threads all make the call.
 #define TCA_NVSHMEM_MEET(group, scope) \
-  TCA_NVSHMEM_CALL int nvshmemx_barrier_##group(nvshmem_team_t team) { return tca_nvshmem::barrier(tca_nvshmem::scope, team, "nvshmemx_barrier_" #group); } \
-  TCA_NVSHMEM_CALL int nvshmemx_team_sync_##group(nvshmem_team_t team) { return tca_nvshmem::barrier(tca_nvshmem::scope, team, "nvshmemx_team_sync_" #group); } \
-  TCA_NVSHMEM_CALL void nvshmemx_barrier_all_##group() { tca_nvshmem::barrier(tca_nvshmem::scope, NVSHMEM_TEAM_WORLD, "nvshmemx_barrier_all_" #group); } \
-  TCA_NVSHMEM_CALL void nvshmemx_sync_all_##group() { tca_nvshmem::barrier(tca_nvshmem::scope, NVSHMEM_TEAM_WORLD, "nvshmemx_sync_all_" #group); } \
+  TCA_NVSHMEM_CALL int nvshmemx_barrier_##group(nvshmem_team_t team) { return tca_nvshmem::barrier<tca_nvshmem::scope>(team, "nvshmemx_barrier_" #group); } \
+  TCA_NVSHMEM_CALL int nvshmemx_team_sync_##group(nvshmem_team_t team) { return tca_nvshmem::barrier<tca_nvshmem::scope>(team, "nvshmemx_team_sync_" #group); } \
+  TCA_NVSHMEM_CALL void nvshmemx_barrier_all_##group() { tca_nvshmem::barrier<tca_nvshmem::scope>(NVSHMEM_TEAM_WORLD, "nvshmemx_barrier_all_" #group); } \
+  TCA_NVSHMEM_CALL void nvshmemx_sync_all_##group() { tca_nvshmem::barrier<tca_nvshmem::scope>(NVSHMEM_TEAM_WORLD, "nvshmemx_sync_all_" #group); } \
   TCA_NVSHMEM_CALL int nvshmemx_broadcastmem_##group(nvshmem_team_t team, void* dest, const void* source, size_t bytes, int root) { \
-    return tca_nvshmem::broadcast(tca_nvshmem::scope, team, dest, source, bytes, root, "nvshmemx_broadcastmem_" #group); \
+    return tca_nvshmem::broadcast<tca_nvshmem::scope>(team, dest, source, bytes, root, "nvshmemx_broadcastmem_" #group); \
   }
 TCA_NVSHMEM_MEET(warp, by_warp) TCA_NVSHMEM_MEET(block, by_block)
 #undef TCA_NVSHMEM_MEET
 #define TCA_NVSHMEM_SUM(name, type, kind, group) \
   TCA_NVSHMEM_CALL int nvshmemx_##name##_sum_reduce_##group(nvshmem_team_t team, type* dest, const type* source, size_t nreduce) { \
-    return tca_nvshmem::sum(tca_nvshmem::by_##group, team, kind, dest, source, nreduce, "nvshmemx_" #name "_sum_reduce_" #group); \
+    return tca_nvshmem::sum<tca_nvshmem::by_##group, kind>(team, dest, source, nreduce, "nvshmemx_" #name "_sum_reduce_" #group); \
   }
 #define TCA_NVSHMEM_X(name, type, kind) TCA_NVSHMEM_SUM(name, type, kind, warp) TCA_NVSHMEM_SUM(name, type, kind, block)
 TCA_NVSHMEM_SUM_TYPES(TCA_NVSHMEM_X)
@@ -109,7 +109,7 @@ TCA_NVSHMEM_SUM_TYPES(TCA_NVSHMEM_X)
 #undef TCA_NVSHMEM_SUM
 #define TCA_NVSHMEM_BROADCAST(name, type, group) \
   TCA_NVSHMEM_CALL int nvshmemx_##name##_broadcast_##group(nvshmem_team_t team, type* dest, const type* source, size_t nelems, int root) { \
-    return tca_nvshmem::broadcast(tca_nvshmem::by_##group, team, dest, source, nelems * sizeof(type), root, \
+    return tca_nvshmem::broadcast<tca_nvshmem::by_##group>(team, dest, source, nelems * sizeof(type), root, \
                                   "nvshmemx_" #name "_broadcast_" #group); \
   }
 #define TCA_NVSHMEM_X(name, type) TCA_NVSHMEM_BROADCAST(name, type, warp) TCA_NVSHMEM_BROADCAST(name, type, block)

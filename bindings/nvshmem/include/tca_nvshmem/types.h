@@ -42,6 +42,9 @@ typedef struct {
   nvshmemx_init_args_t args;
 } nvshmemx_init_attr_t;
 
+/* How numbers are added. Signed and unsigned integers have the same sums. */
+enum tca_nvshmem_kind { tca_nvshmem_float32, tca_nvshmem_float64, tca_nvshmem_word32, tca_nvshmem_word64 };
+
 /* clang-format off */
 #define NVSHMEMX_UNIQUEID_INITIALIZER {1, {0}}
 #define NVSHMEMX_INIT_ATTR_INITIALIZER {1, NULL, {1, {1, NULL, -1, -1}}}
@@ -54,12 +57,13 @@ typedef struct {
 #define TCA_NVSHMEM_RMA_TYPES(X) \
   TCA_NVSHMEM_WAIT_TYPES(X) X(float, float) X(double, double) X(char, char) X(schar, signed char) \
   X(uchar, unsigned char) X(int8, int8_t) X(int16, int16_t) X(uint8, uint8_t) X(uint16, uint16_t)
-/* X(name, type, how it is added) */
+/* X(name, type, kind) */
 #define TCA_NVSHMEM_SUM_TYPES(X) \
-  X(int, int, 2) X(uint, unsigned int, 2) X(int32, int32_t, 2) X(uint32, uint32_t, 2) \
-  X(long, long, 3) X(longlong, long long, 3) X(ulong, unsigned long, 3) X(ulonglong, unsigned long long, 3) \
-  X(int64, int64_t, 3) X(uint64, uint64_t, 3) X(size, size_t, 3) X(ptrdiff, ptrdiff_t, 3) \
-  X(float, float, 0) X(double, double, 1)
+  X(int, int, tca_nvshmem_word32) X(uint, unsigned int, tca_nvshmem_word32) X(int32, int32_t, tca_nvshmem_word32) \
+  X(uint32, uint32_t, tca_nvshmem_word32) X(long, long, tca_nvshmem_word64) X(longlong, long long, tca_nvshmem_word64) \
+  X(ulong, unsigned long, tca_nvshmem_word64) X(ulonglong, unsigned long long, tca_nvshmem_word64) \
+  X(int64, int64_t, tca_nvshmem_word64) X(uint64, uint64_t, tca_nvshmem_word64) X(size, size_t, tca_nvshmem_word64) \
+  X(ptrdiff, ptrdiff_t, tca_nvshmem_word64) X(float, float, tca_nvshmem_float32) X(double, double, tca_nvshmem_float64)
 /* clang-format on */
 
 #endif
