@@ -130,7 +130,7 @@ void Images::get(const void* memory, int rank, const Steps& steps, const Box& bo
 }
 
 void Images::ask(int rank, Request r, std::size_t bytes) {
-  if (!answer_ || answer_->size() < bytes) answer_.emplace(world_, static_cast<std::int64_t>(bytes));
+  if (!answer_ || answer_->size() < bytes) answer_ = Region::on_host(world_, static_cast<std::int64_t>(bytes));
   r.answer = answer_->token();
   post_.clear();
   post_.put(request_tokens_[static_cast<std::size_t>(rank)], world_.rank(), std::span(&r, 1), block(1));

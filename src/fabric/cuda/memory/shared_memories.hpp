@@ -50,8 +50,9 @@ class SharedMemories {
   std::map<std::byte*, Shared> all_;
 };
 
+// Never destroyed: what a program does at its exit may end its world after the library's static objects.
 inline SharedMemories& shared_memories() {
-  static SharedMemories all;
+  static SharedMemories& all = *new SharedMemories;
   return all;
 }
 

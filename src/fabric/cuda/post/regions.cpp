@@ -36,8 +36,9 @@ class OfProcess {
   std::map<Key, std::weak_ptr<const Region>> all_;
 };
 
+// Never destroyed: what a program does at its exit may end its world after the library's static objects.
 OfProcess& of_process() {
-  static OfProcess all;
+  static OfProcess& all = *new OfProcess;
   return all;
 }
 
