@@ -10,6 +10,8 @@
 #include "mpi/coll/communicator.hpp"
 #include "mpi/coll/limits.hpp"
 #include "mpi/coll/moved.hpp"
+#include "mpi/coll/on_host.hpp"
+#include "mpi/gpu/gpu.hpp"
 #include "mpi/session.hpp"
 #include "mpi/tally.hpp"
 
@@ -53,14 +55,26 @@ Prepared* find_prepared(const Shape& shape, MPI_Comm comm) {
   return prepared;
 }
 
+// What MPI gets of an argument: of a buffer where it can reach it, and anything else as it is.
+void* for_mpi(OnHost& buffer) { return buffer.for_mpi(); }
+template <class Value>
+Value for_mpi(Value value) {
+  return value;
+}
+
+template <Call call, class... Arguments>
+int pass(Arguments&... arguments) {
+  return next<call>()(for_mpi(arguments)...);
+}
+
 // The same call by MPI, whose answer the program gets.
 template <Call call, class Serve, class... Arguments>
-int compare(const Output& output, const Serve& serve, Arguments... arguments) {
+int compare(const Output& output, const Serve& serve, Arguments&&... arguments) {
   const std::vector<std::byte> input = packed(output);
   serve();
   const std::vector<std::byte> ours = packed(output);
   restore(output, input);
-  const int code = next<call>()(arguments...);
+  const int code = pass<call>(arguments...);
   const std::string difference = interposer::difference(output, ours, packed(output));
   if (difference.empty()) return code;
   Session::get().say_here(
@@ -75,9 +89,9 @@ int compare(const Output& output, const Serve& serve, Arguments... arguments) {
 // this rank gets.
 template <Call call, class Collective, class WhatIsWritten, class... Arguments>
 int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collective,
-                  const WhatIsWritten& output, Arguments... arguments) {
+                  const WhatIsWritten& output, Arguments&&... arguments) {
   Prepared* const prepared = find_prepared<call>(shape, comm);
-  if (prepared == nullptr) return next<call>()(arguments...);
+  if (prepared == nullptr) return pass<call>(arguments...);
   const Communicator& known = *Communicator::find(comm);
   try {
     if (Settings::get().check) [[unlikely]]
@@ -90,6 +104,12 @@ int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collectiv
   }
 }
 
+std::int64_t ranks_of(MPI_Comm comm) {
+  int ranks = 0;
+  if (gpu::may_be_there) PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
 template <Call call, class Count>
 int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   const Moved moved(buffer, count, type);
@@ -100,7 +120,8 @@ int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm)
         prepared.run();
         if (known.rank() != root) moved.write_from(prepared.to());
       },
-      [&](const Communicator&) { return Output{moved}; }, buffer, count, type, root, comm);
+      [&](const Communicator&) { return Output{moved}; }, OnHost(buffer, count, type, true), count, type,
+      root, comm);
 }
 
 template <Call call, class Count>
@@ -117,7 +138,7 @@ int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op
       [&](const Communicator& known) {
         return known.rank() == root ? Output{Moved(to, count, type), find_element(type)} : Output{};
       },
-      from, to, count, type, op, root, comm);
+      OnHost(from, count, type, false), OnHost(to, count, type, true), count, type, op, root, comm);
 }
 
 template <Call call, class Count>
@@ -134,7 +155,7 @@ int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op
       [&](const Communicator&) {
         return Output{Moved(to, count, type), find_element(type)};
       },
-      from, to, count, type, op, comm);
+      OnHost(from, count, type, false), OnHost(to, count, type, true), count, type, op, comm);
 }
 
 template <Call call, class Count>
@@ -153,7 +174,8 @@ int allgather(const void* from, Count count, MPI_Datatype type, void* to, Count 
         Moved(to, to_count, to_type).blocks(known.size()).write_from(prepared.to());
       },
       [&](const Communicator& known) { return Output{Moved(to, to_count, to_type).blocks(known.size())}; },
-      from, count, type, to, to_count, to_type, comm);
+      OnHost(from, count, type, false), count, type, OnHost(to, to_count * ranks_of(comm), to_type, true),
+      to_count, to_type, comm);
 }
 
 template <Call call, class Count>
@@ -169,7 +191,8 @@ int alltoall(const void* from, Count count, MPI_Datatype type, void* to, Count t
         received.write_from(prepared.to());
       },
       [&](const Communicator& known) { return Output{Moved(to, to_count, to_type).blocks(known.size())}; },
-      from, count, type, to, to_count, to_type, comm);
+      OnHost(from, count * ranks_of(comm), type, false), count, type,
+      OnHost(to, to_count * ranks_of(comm), to_type, true), to_count, to_type, comm);
 }
 
 template <Call call, class Count>
@@ -188,7 +211,8 @@ int reduce_scatter_block(const void* from, void* to, Count count, MPI_Datatype t
         return Output{Moved(to, count, type).blocks(from == MPI_IN_PLACE ? known.size() : 1),
                       find_element(type)};
       },
-      from, to, count, type, op, comm);
+      OnHost(from, count * ranks_of(comm), type, false),
+      OnHost(to, from == MPI_IN_PLACE ? count * ranks_of(comm) : count, type, true), count, type, op, comm);
 }
 
 }  // namespace
