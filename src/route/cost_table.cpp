@@ -188,14 +188,15 @@ constexpr std::array zen4_table{
     Cost{"shm", "pull", near, stride, 65536, 0, 16, 0},
 };
 
-// Intel Xeon, crossing 140 to 200 ns. Elements of large faces are best moved once, and so are rows, except
-// for some tens of KB that are still in the nearest caches. The costs of rows are those of a virtual machine
-// of 16 cores (family 6 model 207), with faces of 32^3, 64^3 and 128^3 doubles: pulled 3.5, 18 and 60 us,
-// staged 5.4, 14.6 and 82, stored 6.8, 25 and 60. Two other Xeons, of two cores each, have the same order.
+// Intel Xeon, crossing 130 to 200 ns. Elements of large faces are best moved once. The costs of rows are those of
+// a virtual machine of 16 cores (family 6 model 207), with faces of 32^3 and 64^3 doubles: pulled 3.5 and 18
+// us, staged 5.4 and 14.6, stored 6.8 and 25. Two other Xeons, of two cores each, have the same order. Of 128^3
+// they differ: pulled and stored 60 us on 16 cores and 49 to 53 on two (model 167), staged 82 and 34, which
+// is their mean here, since over MPI these take 145 and 40.
 constexpr std::array xeon_table{
     Cost{"shm", "staged", far, block_stride, 4096, 0.3, 5, 0.27},
     Cost{"shm", "staged", far, block_stride, 16384, 0.3, 5, 0.20},
-    Cost{"shm", "staged", far, block_stride, 65536, 0, 5, 0.31},
+    Cost{"shm", "staged", far, block_stride, 65536, 0, 5, 0.216},
     Cost{"shm", "direct", far, block_stride, 4096, 0.35, 10, 0.33},
     Cost{"shm", "direct", far, block_stride, 65536, 0, 0, 0.24},
     Cost{"shm", "pull", far, block_stride, 16384, 0.15, 10, 0.25},

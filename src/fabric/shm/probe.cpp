@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::uint32_t batches = 5, round_trips = 40;
 
-// Returns false when the partner does not answer: it may have died, or be kept from its core.
+// Returns false when the partner does not answer: it may have died, or be kept from its core for longer than
+// the turns of other processes take.
 bool await(const Signal& signal, std::uint32_t value) {
-  constexpr int patience = 1 << 20;
+  constexpr int patience = 1 << 24;
   for (int polls = 0; polls < patience; ++polls) {
     // Acquire: pairs with the release of the partner's answer.
     if (base::reached(signal.arrive.load(std::memory_order_acquire), value)) return true;
@@ -23,7 +24,8 @@ bool await(const Signal& signal, std::uint32_t value) {
   return false;
 }
 
-// Returns the time of the quickest batch, since anything may delay the others; 0 without an answer.
+// Returns the time of the quickest batch, since anything may delay the others; 0 where none was answered. Both
+// ranks stop where one does.
 double ping_pong_ns(Signal& in, Signal& out, bool first) {
   double best = 0;
   std::uint32_t value = 0;
@@ -31,9 +33,9 @@ double ping_pong_ns(Signal& in, Signal& out, bool first) {
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint32_t i = 0; i < round_trips; ++i) {
       ++value;
-      if (!first && !await(in, value)) return 0;
+      if (!first && !await(in, value)) return best;
       out.arrive.store(value, std::memory_order_release);
-      if (first && !await(in, value)) return 0;
+      if (first && !await(in, value)) return best;
     }
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     const double crossing = took.count() / (2 * round_trips);

@@ -260,7 +260,7 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   EXPECT_EQ(chosen(0, plane), "shm/direct");
 }
 
-TEST_F(RouteTest, PullsRowsOnXeonsButForThoseThatTheNearestCachesHold) {
+TEST_F(RouteTest, StagesRowsOnXeonsButForShortFaces) {
   const auto rows_of_cube = [](std::int64_t n) {
     const Layout layout = block_stride(n, n, n * n);
     return base::pair_up(layout, layout, 8);
@@ -269,7 +269,7 @@ TEST_F(RouteTest, PullsRowsOnXeonsButForThoseThatTheNearestCachesHold) {
   costs.assume(route::Processor::xeon);
   EXPECT_EQ(chosen(0, rows_of_cube(32), {}, 2), "shm/pull");
   EXPECT_EQ(chosen(0, rows_of_cube(64), {}, 2), "shm/staged");
-  EXPECT_EQ(chosen(0, rows_of_cube(128), {}, 2), "shm/pull");
+  EXPECT_EQ(chosen(0, rows_of_cube(128), {}, 2), "shm/staged");
 }
 
 TEST_F(RouteTest, WeighsWhatPutsToTheSameRankShare) {
