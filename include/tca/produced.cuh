@@ -82,21 +82,26 @@ class ProducedPart : public Chain {
   }
 
  protected:
-  __device__ explicit ProducedPart(const DeviceProducedChain& chain) : Chain(chain), elements_(chain) {}
+  __device__ explicit ProducedPart(const DeviceProducedChain& chain) : Chain(chain), elements_(chain) {
+    if (chain.produced_guarded == 0) return;
+    sent_ = acks_of_sent(chain, this->group_);
+    arrived_ = acks_of_arrived(chain, this->group_);
+  }
 
   // Says that the step before has been read, once `start` has counted on.
   __device__ void release() const {
     if (elements_.produced_checked != 0) check_elements(elements_, this->step_ - 1, this->group_);
-    if (elements_.produced_guarded != 0) acknowledge_elements(elements_, this->step_ - 1, this->group_);
+    if (elements_.produced_guarded != 0) acknowledge_elements(arrived_, this->step_ - 1, this->group_);
   }
   __device__ void await_room(Word step) {
     if (elements_.produced_guarded == 0) return;
-    const bool mine = await_room_for_elements(elements_, step, this->group_);
+    const bool mine = await_room_for_elements(sent_, this->chain_.limits, step, this->group_);
     this->good_ = this->group_.all(this->good_ && mine);
   }
 
  private:
   const DeviceProducedChain& elements_;
+  OwnAcks sent_, arrived_;
 };
 
 }  // namespace device

@@ -262,21 +262,58 @@ TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, c
   }
 }
 
+// The acknowledgements of a lane's lots. Where there is one, as usual, its place is looked up once: the ends are in memory, and
+// would take a trip to the L2 in every step.
+class OwnAcks {
+ public:
+  OwnAcks() = default;
+  template <class Group>
+  TCA_DEVICE OwnAcks(const Produced* ends, Word count, const Group& group) : ends_(ends), count_(count) {
+    for_lots(ends, count, group, [&](const Produced& end, Word lot) {
+      if (lots_++ > 0) return;
+      ack_ = end.acks + lot;
+      link_ = end.link;
+    });
+  }
+
+  // Calls visit(ack, link) for each.
+  template <class Group, class Visit>
+  TCA_DEVICE void each(const Group& group, const Visit& visit) const {
+    if (lots_ == 1) visit(ack_, link_);
+    if (lots_ > 1)
+      for_lots(ends_, count_, group, [&](const Produced& end, Word lot) { visit(end.acks + lot, end.link); });
+  }
+
+ private:
+  const Produced* ends_ = nullptr;
+  Word count_ = 0, lots_ = 0, link_ = 0;
+  Word* ack_ = nullptr;
+};
+
+template <class Group>
+TCA_DEVICE OwnAcks acks_of_sent(const DeviceProducedChain& chain, const Group& group) {
+  return {chain.produced, chain.produced_out, group};
+}
+template <class Group>
+TCA_DEVICE OwnAcks acks_of_arrived(const DeviceProducedChain& chain, const Group& group) {
+  return {chain.produced + chain.produced_out, chain.produced_in, group};
+}
+
 // Tells the senders that this part is done reading `step`. Relaxed: whoever has read an element has its packets
 // in registers, so that no later store of the sender can overtake the loads.
 template <class Group>
-TCA_DEVICE_APART void acknowledge_elements(const DeviceProducedChain& chain, Word step, Group group) {
-  for_lots(chain.produced + chain.produced_out, chain.produced_in, group,
-           [&](const Produced& end, Word lot) { store_relaxed(end.acks + lot, step); });
+TCA_DEVICE void acknowledge_elements(const OwnAcks& arrived, Word step, const Group& group) {
+  arrived.each(group, [&](Word* ack, Word) { store_relaxed(ack, step); });
 }
 
 // Waits until this part's lots may be written in `step`. Returns false, on this lane alone, where it has given up.
 template <class Group>
-TCA_DEVICE_APART bool await_room_for_elements(const DeviceProducedChain& chain, Word step, Group group) {
+TCA_DEVICE bool await_room_for_elements(const OwnAcks& sent, const WaitLimits& limits, Word step,
+                                        const Group& group) {
   bool good = true;
-  for_lots(chain.produced, chain.produced_out, group, [&](const Produced& end, Word lot) {
-    BoundedWait waiting(chain.limits, step);
-    while (good && !reached(load_relaxed(end.acks + lot), step - 2)) good = waiting.keep_polling(end.link);
+  sent.each(group, [&](const Word* ack, Word link) {
+    BoundedWait waiting(limits, step);
+    while (good && !reached(load_relaxed(ack), step - 2)) good = waiting.keep_polling(link);
   });
   return good;
 }

@@ -190,10 +190,11 @@ class Ranks {
     // As ProducedBlockChain::start and ProducedGridChain::start do; `barrier` is of the rank's parts.
     void release() {
       if (all[rank].chain.produced_checked != 0) device::check_elements(all[rank].chain, step - 1, block);
-      device::acknowledge_elements(all[rank].chain, step - 1, block);
+      device::acknowledge_elements(device::acks_of_arrived(all[rank].chain, block), step - 1, block);
     }
     void await_room(Word of_step) {
-      const bool mine = device::await_room_for_elements(all[rank].chain, of_step, block);
+      const bool mine = device::await_room_for_elements(device::acks_of_sent(all[rank].chain, block),
+                                                        all[rank].chain.limits, of_step, block);
       good = block.all(good && mine);
     }
     void start_of_block() {
