@@ -247,9 +247,15 @@ class BlockTeam {
       packet = from->read_once();
     }
     if (has_partner) raw = packet.data();
-    T total = device::value_of<T>(__shfl_sync(0xffffffffu, raw, number_));
-    for (device::Word r = 1; r < size(); ++r)
-      total = op(total, device::value_of<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_)));
+    const auto of_rank = [&](device::Word r) {
+      return device::value_of<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_));
+    };
+    T total = of_rank(0);
+#pragma unroll
+    for (device::Word r = 1; r <= others_at_once; ++r)
+      if (r < size()) total = op(total, of_rank(r));
+#pragma unroll 1
+    for (device::Word r = others_at_once + 1; r < size(); ++r) total = op(total, of_rank(r));
     __syncwarp();  // every lane has read its value
     if (partner_ == 0) values[number_] = total;
   }
