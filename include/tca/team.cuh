@@ -198,8 +198,7 @@ class BlockTeam {
   }
   // The value of one of the first ranks.
   template <class T>
-  __device__ T of_rank(device::Word r, std::uint64_t own,
-                       const device::Packet (&got)[others_at_once]) const {
+  __device__ T of_rank(device::Word r, std::uint64_t own, const device::Packet (&got)[others_at_once]) const {
     const std::uint64_t not_below = r == 0 || r == rank() ? own : got[r - 1].data();
     return device::value_of<T>(r < others_at_once && r < rank() ? got[r].data() : not_below);
   }
