@@ -268,7 +268,8 @@ TCA_DEVICE bool receive_collective_packets(const CollectivePackets& all, Word st
   if (all.relays)
     good = good && (all.sends() || receive_relayed(all, step, group));
   else
-    good = good && each_packet(all, group, [&](Word packet) { return receive_piece<Kind>(all, step, packet); });
+    good =
+        good && each_packet(all, group, [&](Word packet) { return receive_piece<Kind>(all, step, packet); });
   // Every lane has its packets in registers by now: the loads cannot be overtaken by a store that the root
   // answers with new ones.
   good = group.all(good);

@@ -53,6 +53,14 @@ TCA_DEVICE Word keep_in_register(Word number) {
 #endif
   return number;
 }
+// The same for an address.
+template <class T>
+TCA_DEVICE T* keep_in_register(T* address) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(address));
+#endif
+  return address;
+}
 
 // 0 or 1, for what is tested in every step: a `bool`, being a byte, takes further instructions to test.
 using Flag = Word;

@@ -29,6 +29,11 @@ class BoundedWait {
   // Called once a poll has failed; false when there is no point in polling on. `link` is whose signal is
   // missing, or no_link.
   TCA_DEVICE bool keep_polling(Word link) { return ++polls_ % polls_between_checks != 0 || check_flag(link); }
+  // The same where it takes a while to say whose is missing.
+  template <class Missing>
+  TCA_DEVICE bool keep_polling_for(const Missing& missing) {
+    return ++polls_ % polls_between_checks != 0 || check_flag(missing());
+  }
 
   // The same for the lanes of a unit that poll together: false on all of them when there is no point for one.
   template <class Unit>

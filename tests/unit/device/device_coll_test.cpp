@@ -402,7 +402,8 @@ TEST(DeviceCollBroadcast, GoesThroughItsReceivers) {
   for (const int ranks : {3, 4, 6}) {
     for (const bool apart : {false, true}) {
       Case test;
-      test.spec = spec_of(CollectiveKind::broadcast, ranks, 256 * (static_cast<unsigned>(ranks) - 1) + 9, true);
+      test.spec =
+          spec_of(CollectiveKind::broadcast, ranks, 256 * (static_cast<unsigned>(ranks) - 1) + 9, true);
       test.parts = ranks < 6 ? 2 : 1;
       test.relays = true;
       test.apart = apart;

@@ -24,7 +24,7 @@ __device__ void end_step(const Collective& all, Word step, bool good, Done done,
 }
 
 template <class Kind>
-__global__ void __launch_bounds__(256, 1)
+__global__ void __launch_bounds__(1024)
     packets_kernel(const __grid_constant__ CollectivePackets all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
   wait_for_previous_kernel();

@@ -199,11 +199,15 @@ std::vector<fabric::CollectiveWay> collective_ways(const CollectiveSpec& spec) {
   return ways;
 }
 
+// A packet a thread, where there are enough: one after the other they would wait for a trip to the L2 each. Few
+// packets are spread over many blocks.
 CollectiveGrid packets_grid(const CollectiveSpec& spec, unsigned limit) {
-  constexpr unsigned warp = 32, most_threads = 256;
+  constexpr unsigned warp = 32, most_if_few = 256, most_threads = 1024;
   const auto packets =
       static_cast<unsigned>((spec.block_bytes + device::piece_bytes - 1) / device::piece_bytes);
-  const unsigned threads = std::clamp((packets + warp - 1) / warp * warp, warp, most_threads);
+  const auto warps_of = [](unsigned threads) { return (threads + warp - 1) / warp * warp; };
+  const unsigned threads = std::clamp(warps_of((packets + limit - 1) / limit),
+                                      std::clamp(warps_of(packets), warp, most_if_few), most_threads);
   return {std::clamp((packets + threads - 1) / threads, 1u, limit), threads};
 }
 
