@@ -76,7 +76,7 @@ __device__ Word lost_pe() {
 
 __device__ double seconds() { return static_cast<double>(team_of[0].limits.limit_ns) * 1e-9; }
 
-__device__ void fail_team(nvshmem_team_t team, Word missing, const char* call) {
+__device__ __noinline__ void fail_team(nvshmem_team_t team, Word missing, const char* call) {
   if (may_tell()) {
     if (lost_pe() != nobody)
       printf("nvshmem: PE %d: %s: PE %u is lost\n", state.pe, call, lost_pe());
@@ -108,8 +108,8 @@ __device__ T* there(T* here, Word pe) {
 // Each PE adds up its share of the elements, over all PEs' memory, and stores it at all of them. Its share is nobody else's,
 // so `to` may be `from`.
 template <class T, class Group>
-__device__ Word sum_shares(const tca::DeviceTeam& team, const Group& group, T* to, const T* from,
-                           std::size_t count) {
+__device__ __noinline__ Word sum_shares(const tca::DeviceTeam& team, Group group, T* to, const T* from,
+                                        std::size_t count) {
   Word missing = Meeting(team, group).barrier();
   if (missing != nobody) return missing;
   const std::size_t begin = count * team.rank / team.size, end = count * (team.rank + 1) / team.size;

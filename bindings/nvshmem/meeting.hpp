@@ -7,6 +7,8 @@
 // `Group` is who makes the call: a thread, a warp or a block on a GPU, threads on the host (see tca/device/stores.hpp).
 #pragma once
 
+#include <type_traits>
+
 #include "tca/device/team_packets.hpp"
 
 namespace tca::nvshmem {
@@ -15,6 +17,21 @@ using device::Word;
 
 // Every call returns the PE that has not come, or `nobody`, on all lanes alike for one lane at least that knows.
 inline constexpr Word nobody = device::no_link;
+
+// A wait of some microseconds, which keeps nothing but a count: what takes longer goes on out of line with
+// a BoundedWait, so that a call that is quick has few registers to save.
+class ShortWait {
+ public:
+  TCA_DEVICE bool keep_polling(Word) { return ++polls_ < polls; }
+
+ private:
+#ifdef __CUDA_ARCH__
+  static constexpr Word polls = 64;
+#else
+  static constexpr Word polls = 8;
+#endif
+  Word polls_ = 0;
+};
 
 template <class Group>
 class Meeting {
@@ -29,34 +46,26 @@ class Meeting {
   TCA_DEVICE Word barrier() {
     // Releases: what the other lanes have stored came to this one by the group's barrier.
     if (group_.lane() < team_.size) device::fence_system();
-    Word missing = nobody;
     for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes())
       if (pe != team_.rank) send(pe, 0, 0);
-    for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes()) await_one(pe, 0, missing);
-    return end(missing);
+    Word missing = nobody;
+    await_lanes_pes<ShortWait>(missing);
+    if (!group_.all(missing == nobody)) return barrier_patiently(team_, group_, step_);
+    return end();
   }
 
   // Adds up `count` values, at most those of the team, in the order of the PEs: all get the same bits.
   template <class T>
   TCA_DEVICE Word sum(T* to, const T* from, Word count) {
-    Word missing = nobody;
-    for (Word v = group_.lane(); v < count; v += group_.lanes()) {
-      const T own = from[v];
-      send_to_all(v, device::bits_of(own));
-      T total{};
-      for (Word first = 0; first < team_.size && missing == nobody; first += device::packets_at_once) {
-        device::Packet got[device::packets_at_once];
-        if (!await(first, v, missing, got)) break;
-        TCA_UNROLL
-        for (Word k = 0; k < device::packets_at_once; ++k) {
-          if (first + k >= team_.size) break;
-          const T value = first + k == team_.rank ? own : device::value_of<T>(got[k].data());
-          total = first + k == 0 ? value : total + value;
-        }
-      }
-      if (missing == nobody) to[v] = total;
+    for (Word v = group_.lane(); v < count; v += group_.lanes()) send_to_all(v, device::bits_of(from[v]));
+    bool done = group_.lane() >= count;
+    if (count <= group_.lanes()) {
+      ShortWait waiting;
+      Word missing = nobody;
+      done = done || add_up(to, from, group_.lane(), waiting, missing);
+      if (group_.all(done)) return end();
     }
-    return end(missing);
+    return sum_patiently(team_, group_, step_, to, from, count, done);
   }
 
   // Gives everybody the `bytes` of the root, at most 8 for each value of the team.
@@ -75,11 +84,52 @@ class Meeting {
         if (await_one(root, w, missing)) store_piece(to, bytes, w, box(root, w)->read_once().data());
     }
     // The others' packets say that they have read the step before.
-    for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes()) await_one(pe, 0, missing);
+    await_lanes_pes<device::BoundedWait>(missing);
     return end(missing);
   }
 
  private:
+  TCA_DEVICE Meeting(const DeviceTeam& team, const Group& group, Word step)
+      : team_(team), group_(group), step_(step) {}
+
+  static TCA_DEVICE_APART Word barrier_patiently(const DeviceTeam& team, Group group, Word step) {
+    Meeting same(team, group, step);
+    Word missing = nobody;
+    same.await_lanes_pes<device::BoundedWait>(missing);
+    return same.end(missing);
+  }
+  // `done` says that this lane's first value is there: then `from` may have it no longer.
+  template <class T>
+  static TCA_DEVICE_APART Word sum_patiently(const DeviceTeam& team, Group group, Word step, T* to,
+                                             const T* from, Word count, bool done) {
+    Meeting same(team, group, step);
+    Word missing = nobody;
+    for (Word v = group.lane() + (done ? group.lanes() : 0); v < count; v += group.lanes()) {
+      device::BoundedWait waiting(team.limits, step);
+      if (!same.add_up(to, from, v, waiting, missing)) break;
+    }
+    return same.end(missing);
+  }
+
+  // Adds a value of all PEs up; false where one has not come.
+  template <class T, class Waiting>
+  TCA_DEVICE bool add_up(T* to, const T* from, Word v, Waiting& waiting, Word& missing) const {
+    const T own = from[v];
+    T total{};
+    for (Word first = 0; first < team_.size; first += device::packets_at_once) {
+      device::Packet got[device::packets_at_once];
+      if (!await(first, v, waiting, missing, got)) return false;
+      TCA_UNROLL
+      for (Word k = 0; k < device::packets_at_once; ++k) {
+        if (first + k >= team_.size) break;
+        const T value = first + k == team_.rank ? own : device::value_of<T>(got[k].data());
+        total = first + k == 0 ? value : total + value;
+      }
+    }
+    to[v] = total;
+    return true;
+  }
+
   TCA_DEVICE const device::Packet* box(Word from, Word place) const {
     return team_.mine + static_cast<std::size_t>((from * 2 + step_ % 2) * team_.max_values + place);
   }
@@ -95,9 +145,9 @@ class Meeting {
 
   // Waits for the same place of a few PEs from `first` on, whose packets are all asked for at once: one after
   // the other they would take a trip to the L2 each.
-  TCA_DEVICE bool await(Word first, Word place, Word& missing,
+  template <class Waiting>
+  TCA_DEVICE bool await(Word first, Word place, Waiting& waiting, Word& missing,
                         device::Packet (&got)[device::packets_at_once]) const {
-    device::BoundedWait waiting(team_.limits, step_);
     for (;;) {
       Word late = nobody;
       TCA_UNROLL
@@ -115,15 +165,29 @@ class Meeting {
   }
   // Waits for a packet of one PE, whose data the caller reads again. The load that finds it acquires, in the
   // same trip; a fence behind it would take longer than the trip.
+  template <class Waiting = device::BoundedWait>
   TCA_DEVICE bool await_one(Word pe, Word place, Word& missing) const {
     if (pe == team_.rank || missing != nobody) return missing == nobody;
-    device::BoundedWait waiting(team_.limits, step_);
+    Waiting waiting = make_wait<Waiting>();
     while (!box(pe, place)->read_acquire().carries(step_)) {
       if (waiting.keep_polling(pe)) continue;
       missing = pe;
       return false;
     }
     return true;
+  }
+
+  template <class Waiting>
+  TCA_DEVICE void await_lanes_pes(Word& missing) const {
+    for (Word pe = group_.lane(); pe < team_.size; pe += group_.lanes()) await_one<Waiting>(pe, 0, missing);
+  }
+  template <class Waiting>
+  TCA_DEVICE Waiting make_wait() const {
+    if constexpr (std::is_same_v<Waiting, ShortWait>) {
+      return {};
+    } else {
+      return {team_.limits, step_};
+    }
   }
 
   static TCA_DEVICE std::uint64_t piece(const std::byte* from, Word bytes, Word word) {
@@ -138,9 +202,13 @@ class Meeting {
   }
 
   // The next step of this team begins behind the barrier of its group.
-  TCA_DEVICE Word end(Word missing) {
-    const bool good = group_.all(missing == nobody);
+  TCA_DEVICE Word end() const {
     if (group_.lane() == 0) *team_.step = step_;
+    return nobody;
+  }
+  TCA_DEVICE Word end(Word missing) const {
+    const bool good = group_.all(missing == nobody);
+    end();
     if (good) return nobody;
     return missing == nobody ? team_.rank : missing;
   }
