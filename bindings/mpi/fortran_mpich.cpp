@@ -26,15 +26,15 @@ void enter_without_buffer(MPI_Fint* error, const Pass& pass, Pointers... pointer
 #define ENTRY extern "C" __attribute__((visibility("default"))) void
 #define POINTER(call, i) void* argument_##i
 #define PASSED(call, i) argument_##i
-#define HOOK(call, name, ...)                                                                                \
-  extern "C" __attribute__((weak)) void pmpir_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__)             \
-                                                                __VA_OPT__(, ) MPI_Fint* error);             \
-  ENTRY mpi_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {             \
-    const auto pass = [=](MPI_Fint* code) {                                                                  \
-      pmpir_##name##_f08_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code);                          \
-    };                                                                                                       \
-    tca::interposer::enter_without_buffer<Call::call>(error,                                                 \
-                                                      pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__)); \
+#define HOOK(call, name, ...)                                                                    \
+  extern "C" __attribute__((weak)) void pmpir_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__) \
+                                                                __VA_OPT__(, ) MPI_Fint* error); \
+  ENTRY mpi_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) { \
+    const auto pass = [=](MPI_Fint* code) {                                                      \
+      pmpir_##name##_f08_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code);              \
+    };                                                                                           \
+    tca::interposer::enter_without_buffer<Call::call>(                                           \
+        error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));                         \
   }
 #include "mpi/hooks.def"
 

@@ -27,11 +27,14 @@ __device__ std::byte* place(const Places& places, std::uint64_t at) {
 
 template <class Unit>
 __global__ void __launch_bounds__(threads)
-    copy_elements(const __grid_constant__ Places from, std::uint64_t from_at, const __grid_constant__ Places to,
-                  std::uint64_t to_at, std::uint64_t bytes, Signal signal) {
+    copy_elements(const __grid_constant__ Places from, std::uint64_t from_at,
+                  const __grid_constant__ Places to, std::uint64_t to_at, std::uint64_t bytes,
+                  Signal signal) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * threads * sizeof(Unit);
-  for (std::uint64_t at = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) * sizeof(Unit); at < bytes; at += step)
-    *reinterpret_cast<Unit*>(place(to, to_at + at)) = *reinterpret_cast<const Unit*>(place(from, from_at + at));
+  for (std::uint64_t at = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) * sizeof(Unit); at < bytes;
+       at += step)
+    *reinterpret_cast<Unit*>(place(to, to_at + at)) =
+        *reinterpret_cast<const Unit*>(place(from, from_at + at));
   // Every thread's stores are there for all of the system before the host hears of them.
   __threadfence_system();
   __syncthreads();
@@ -61,7 +64,8 @@ template <class Unit>
 cudaError_t launch(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at,
                    std::uint64_t bytes, const Signal& signal, cudaStream_t stream) {
   const std::uint64_t units = bytes / sizeof(Unit);
-  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>((units + threads - 1) / threads, most_blocks));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::uint64_t>((units + threads - 1) / threads, most_blocks));
   copy_elements<Unit><<<std::max(blocks, 1u), threads, 0, stream>>>(from, from_at, to, to_at, bytes, signal);
   return cudaGetLastError();
 }

@@ -29,7 +29,8 @@ class Device {
 
  private:
   explicit Device(CUcontext context);
-  bool run(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at, std::uint64_t bytes);
+  bool run(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at,
+           std::uint64_t bytes);
 
   CUcontext context_;
   std::mutex mutex_;  // one copy at a time

@@ -43,8 +43,9 @@ std::optional<Allocation> Driver::find(const void* pointer) const {
   unsigned long long id = 0;
   CUdeviceptr base = 0;
   std::array<CUpointer_attribute, 6> asked = {
-      CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_BUFFER_ID,  CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-      CU_POINTER_ATTRIBUTE_RANGE_SIZE,       CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
+      CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_BUFFER_ID,
+      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+      CU_POINTER_ATTRIBUTE_IS_MANAGED,       CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
   std::array<void*, 6> answers = {&found.context, &id, &base, &found.bytes, &is_managed, &is_exportable};
   if (attributes_(asked.size(), asked.data(), answers.data(), address) != CUDA_SUCCESS) return {};
   // Managed memory is a host's as well.
