@@ -28,6 +28,7 @@ bool Driver::load() {
   find(export_handle, "cuIpcGetMemHandle");
   find(open_handle, "cuIpcOpenMemHandle_v2");
   find(close_handle, "cuIpcCloseMemHandle");
+  find(current_, "cuCtxGetCurrent");
   find(attribute_, "cuPointerGetAttribute");
   find(attributes_, "cuPointerGetAttributes");
   return is_whole;
@@ -48,8 +49,9 @@ std::optional<Allocation> Driver::find(const void* pointer) const {
       CU_POINTER_ATTRIBUTE_IS_MANAGED,       CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
   std::array<void*, 6> answers = {&found.context, &id, &base, &found.bytes, &is_managed, &is_exportable};
   if (attributes_(asked.size(), asked.data(), answers.data(), address) != CUDA_SUCCESS) return {};
-  // Managed memory is a host's as well.
-  if (is_managed != 0) return {};
+  // Managed memory is a host's as well. What is mapped by hand is of no context.
+  if (found.context == nullptr) current_(&found.context);
+  if (is_managed != 0 || found.context == nullptr) return {};
   found.id = id;
   found.base = base;
   found.has_handle = is_exportable != 0;
