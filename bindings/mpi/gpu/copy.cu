@@ -47,6 +47,51 @@ __global__ void __launch_bounds__(threads)
   *signal.done = signal.ticket;
 }
 
+constexpr unsigned attendants = 128;
+constexpr long long patience = 60'000;  // cycles, some 35 us
+
+template <class Unit>
+__device__ void copy_row(std::byte* to, const std::byte* from, std::uint32_t bytes) {
+  for (std::uint32_t unit = threadIdx.x; unit < bytes / sizeof(Unit); unit += attendants)
+    reinterpret_cast<Unit*>(to)[unit] = reinterpret_cast<const volatile Unit*>(from)[unit];
+}
+
+__global__ void __launch_bounds__(attendants)
+    attend(const Question* question, Answer* answer, std::uint32_t done, std::uint32_t number) {
+  __shared__ std::uint32_t asked, bytes;
+  __shared__ std::byte* to;
+  __shared__ const std::byte* from;
+  for (;;) {
+    if (threadIdx.x == 0) {
+      const long long begin = clock64();
+      do asked = question->asked;
+      while (asked == done && clock64() - begin < patience);
+      // What was asked is read after that it was.
+      __threadfence_system();
+      bytes = question->bytes;
+      to = question->to;
+      from = question->from;
+    }
+    __syncthreads();
+    if (asked == done) break;
+    done = asked;
+    const std::uint64_t all =
+        reinterpret_cast<std::uint64_t>(to) | reinterpret_cast<std::uint64_t>(from) | bytes;
+    if (all % 8 == 0)
+      copy_row<std::uint64_t>(to, from, bytes);
+    else if (all % 4 == 0)
+      copy_row<std::uint32_t>(to, from, bytes);
+    else
+      copy_row<std::uint8_t>(to, from, bytes);
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) answer->done = done;
+  }
+  if (threadIdx.x != 0) return;
+  __threadfence_system();
+  answer->gone = number;
+}
+
 // All of whose low bits are those of what a unit has to divide.
 std::uint64_t bits(const Places& places, std::uint64_t at) {
   std::uint64_t all = reinterpret_cast<std::uint64_t>(places.base) | at;
@@ -81,6 +126,12 @@ cudaError_t launch_copy(const Places& from, std::uint64_t from_at, const Places&
   if (is_divided_by(4)) return launch<std::uint32_t>(from, from_at, to, to_at, bytes, signal, stream);
   if (is_divided_by(2)) return launch<std::uint16_t>(from, from_at, to, to_at, bytes, signal, stream);
   return launch<std::uint8_t>(from, from_at, to, to_at, bytes, signal, stream);
+}
+
+cudaError_t launch_attendant(const Question* question, Answer* answer, std::uint32_t done,
+                             std::uint32_t number, cudaStream_t stream) {
+  attend<<<1, attendants, 0, stream>>>(question, answer, done, number);
+  return cudaGetLastError();
 }
 
 }  // namespace tca::interposer::gpu
