@@ -57,8 +57,8 @@ static void ping_pong(const char* what, size_t width, size_t pitch, size_t rows)
   if (rows > 1) MPI_Type_free(&type);
   qsort(times, repeats, sizeof *times, compare);
   if (rank == 0)
-    printf("%-7s %-8s %8d bytes: %8.2f us (5 %% below %.2f, above %.2f)\n", is_staged ? "staged" : "direct", what, bytes,
-           times[repeats / 2], times[repeats / 20], times[repeats - repeats / 20]);
+    printf("%-7s %-8s %8d bytes: %8.2f us (5 %% below %.2f, above %.2f)\n", is_staged ? "staged" : "direct",
+           what, bytes, times[repeats / 2], times[repeats / 20], times[repeats - repeats / 20]);
 }
 
 int main(int argc, char** argv) {

@@ -36,8 +36,8 @@ bool is_past_hooks(std::string_view symbol) {
 // Parts of MPI, whose own calls are known to the hooks, and this library.
 bool is_of_mpi(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  constexpr std::array<std::string_view, 8> beginnings = {
-      "libtca-mpi-", "libmpi.so", "libmpi_", "libmpich", "libopen-", "mca_", "libmca_", "libompi"};
+  constexpr std::array<std::string_view, 8> beginnings = {"libtca-mpi-", "libmpi.so", "libmpi_", "libmpich",
+                                                          "libopen-",    "mca_",      "libmca_", "libompi"};
   return std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
@@ -48,7 +48,8 @@ class Linked {
     for (int each = 0; each < object.dlpi_phnum; ++each) {
       const ElfW(Phdr)& header = object.dlpi_phdr[each];
       if (header.p_type != PT_DYNAMIC) continue;
-      for (auto* entry = reinterpret_cast<const Dynamic*>(base_ + header.p_vaddr); entry->d_tag != DT_NULL; ++entry)
+      for (auto* entry = reinterpret_cast<const Dynamic*>(base_ + header.p_vaddr); entry->d_tag != DT_NULL;
+           ++entry)
         read(*entry);
     }
   }
@@ -115,8 +116,7 @@ int look_at(dl_phdr_info* object, std::size_t, void* found) {
   if (is_of_mpi(path) || path.starts_with("linux-vdso")) return 0;
   const std::string_view symbol = Linked(*object).find(is_past_hooks);
   if (symbol.empty()) return 0;
-  *static_cast<std::string*>(found) =
-      fmt::format("{} calls {}", path.empty() ? "the program" : path, symbol);
+  *static_cast<std::string*>(found) = fmt::format("{} calls {}", path.empty() ? "the program" : path, symbol);
   return 1;
 }
 

@@ -1,5 +1,7 @@
 // The entries for mpi_f08 in MPICH. What has buffers calls C's functions there, as all of mpif.h and of the module mpi does, but what
-// has none goes past them by MPI's profiling names. MPI's own are called by another of their names, pmpir_x_f08_.
+// has none goes past them by MPI's profiling names. MPI's own come next under the same names.
+#include <dlfcn.h>
+
 #include "mpi/fortran_enter.hpp"
 #include "mpi/macros.hpp"
 
@@ -26,15 +28,15 @@ void enter_without_buffer(MPI_Fint* error, const Pass& pass, Pointers... pointer
 #define ENTRY extern "C" __attribute__((visibility("default"))) void
 #define POINTER(call, i) void* argument_##i
 #define PASSED(call, i) argument_##i
-#define HOOK(call, name, ...)                                                                                \
-  extern "C" __attribute__((weak)) void pmpir_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__)             \
-                                                                __VA_OPT__(, ) MPI_Fint* error);             \
-  ENTRY mpi_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {             \
-    const auto pass = [=](MPI_Fint* code) {                                                                  \
-      pmpir_##name##_f08_(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code);                          \
-    };                                                                                                       \
-    tca::interposer::enter_without_buffer<Call::call>(error,                                                 \
-                                                      pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__)); \
+#define HOOK(call, name, ...)                                                                      \
+  ENTRY mpi_##name##_f08_(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint* error) {   \
+    const auto pass = [=](MPI_Fint* code) {                                                        \
+      using Function = void (*)(TCA_LIST(POINTER, call, __VA_ARGS__) __VA_OPT__(, ) MPI_Fint*);    \
+      static const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "mpi_" #name "_f08_")); \
+      next(TCA_LIST(PASSED, call, __VA_ARGS__) __VA_OPT__(, ) code);                               \
+    };                                                                                             \
+    tca::interposer::enter_without_buffer<Call::call>(                                             \
+        error, pass __VA_OPT__(, ) TCA_LIST(PASSED, call, __VA_ARGS__));                           \
   }
 #include "mpi/hooks.def"
 

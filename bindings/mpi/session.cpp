@@ -54,7 +54,8 @@ bool Session::have_known_buffers() const {
   int all = obstacle.empty() ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (all == 0)
-    say(fmt::format("everything is left to MPI: {}", obstacle.empty() ? "another rank cannot serve" : obstacle));
+    say(fmt::format("everything is left to MPI: {}",
+                    obstacle.empty() ? "another rank cannot serve" : obstacle));
   return all != 0;
 }
 

@@ -125,8 +125,7 @@ int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm)
 }
 
 template <Call call, class Count>
-int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, int root,
-                                MPI_Comm comm) {
+int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   const Shape shape{CollectiveKind::all_reduce, 0, count, type, op};
   return serve_or_pass<call>(
       shape, comm,
@@ -142,8 +141,7 @@ int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op
 }
 
 template <Call call, class Count>
-int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
-                                   MPI_Comm comm) {
+int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const Shape shape{CollectiveKind::all_reduce, 0, count, type, op};
   return serve_or_pass<call>(
       shape, comm,
@@ -160,7 +158,7 @@ int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op
 
 template <Call call, class Count>
 int allgather(const void* from, Count count, MPI_Datatype type, void* to, Count to_count,
-                                   MPI_Datatype to_type, MPI_Comm comm) {
+              MPI_Datatype to_type, MPI_Comm comm) {
   const std::int64_t block = Moved(to, to_count, to_type).bytes();
   return serve_or_pass<call>(
       {CollectiveKind::all_gather, 0, block}, comm,
@@ -179,8 +177,8 @@ int allgather(const void* from, Count count, MPI_Datatype type, void* to, Count 
 }
 
 template <Call call, class Count>
-int alltoall(const void* from, Count count, MPI_Datatype type, void* to, Count to_count,
-                                  MPI_Datatype to_type, MPI_Comm comm) {
+int alltoall(const void* from, Count count, MPI_Datatype type, void* to, Count to_count, MPI_Datatype to_type,
+             MPI_Comm comm) {
   return serve_or_pass<call>(
       {CollectiveKind::all_to_all, 0, Moved(to, to_count, to_type).bytes()}, comm,
       [&](Prepared& prepared, const Communicator& known) {
@@ -196,8 +194,8 @@ int alltoall(const void* from, Count count, MPI_Datatype type, void* to, Count t
 }
 
 template <Call call, class Count>
-int reduce_scatter_block(const void* from, void* to, Count count, MPI_Datatype type,
-                                              MPI_Op op, MPI_Comm comm) {
+int reduce_scatter_block(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm) {
   const Shape shape{CollectiveKind::reduce_scatter, 0, count, type, op};
   return serve_or_pass<call>(
       shape, comm,
@@ -223,29 +221,29 @@ int Served<Call::Barrier>::serve(MPI_Comm comm) {
       [](const Communicator&) { return Output{}; }, comm);
 }
 
-#define TCA_SERVES(Count, c)                                                                                \
+#define TCA_SERVES(Count, c)                                                                                 \
   int Served<Call::Bcast##c>::serve(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) { \
-    return bcast<Call::Bcast##c>(buffer, count, type, root, comm);                                          \
-  }                                                                                                         \
-  int Served<Call::Reduce##c>::serve(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, \
-                                     int root, MPI_Comm comm) {                                             \
-    return reduce<Call::Reduce##c>(from, to, count, type, op, root, comm);                                  \
-  }                                                                                                         \
-  int Served<Call::Allreduce##c>::serve(const void* from, void* to, Count count, MPI_Datatype type,         \
-                                        MPI_Op op, MPI_Comm comm) {                                         \
-    return allreduce<Call::Allreduce##c>(from, to, count, type, op, comm);                                  \
-  }                                                                                                         \
-  int Served<Call::Allgather##c>::serve(const void* from, Count count, MPI_Datatype type, void* to,         \
-                                        Count to_count, MPI_Datatype to_type, MPI_Comm comm) {              \
-    return allgather<Call::Allgather##c>(from, count, type, to, to_count, to_type, comm);                   \
-  }                                                                                                         \
-  int Served<Call::Alltoall##c>::serve(const void* from, Count count, MPI_Datatype type, void* to,          \
-                                       Count to_count, MPI_Datatype to_type, MPI_Comm comm) {               \
-    return alltoall<Call::Alltoall##c>(from, count, type, to, to_count, to_type, comm);                     \
-  }                                                                                                         \
-  int Served<Call::Reduce_scatter_block##c>::serve(const void* from, void* to, Count count,                 \
-                                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {           \
-    return reduce_scatter_block<Call::Reduce_scatter_block##c>(from, to, count, type, op, comm);            \
+    return bcast<Call::Bcast##c>(buffer, count, type, root, comm);                                           \
+  }                                                                                                          \
+  int Served<Call::Reduce##c>::serve(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,  \
+                                     int root, MPI_Comm comm) {                                              \
+    return reduce<Call::Reduce##c>(from, to, count, type, op, root, comm);                                   \
+  }                                                                                                          \
+  int Served<Call::Allreduce##c>::serve(const void* from, void* to, Count count, MPI_Datatype type,          \
+                                        MPI_Op op, MPI_Comm comm) {                                          \
+    return allreduce<Call::Allreduce##c>(from, to, count, type, op, comm);                                   \
+  }                                                                                                          \
+  int Served<Call::Allgather##c>::serve(const void* from, Count count, MPI_Datatype type, void* to,          \
+                                        Count to_count, MPI_Datatype to_type, MPI_Comm comm) {               \
+    return allgather<Call::Allgather##c>(from, count, type, to, to_count, to_type, comm);                    \
+  }                                                                                                          \
+  int Served<Call::Alltoall##c>::serve(const void* from, Count count, MPI_Datatype type, void* to,           \
+                                       Count to_count, MPI_Datatype to_type, MPI_Comm comm) {                \
+    return alltoall<Call::Alltoall##c>(from, count, type, to, to_count, to_type, comm);                      \
+  }                                                                                                          \
+  int Served<Call::Reduce_scatter_block##c>::serve(const void* from, void* to, Count count,                  \
+                                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {            \
+    return reduce_scatter_block<Call::Reduce_scatter_block##c>(from, to, count, type, op, comm);             \
   }
 TCA_FOR_COUNTS(TCA_SERVES)
 

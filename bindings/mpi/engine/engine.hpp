@@ -35,7 +35,8 @@ struct Options {
   std::size_t offered_always = std::size_t{2} << 20;  // but up to here only if it is not waiting
   std::function<void()> idle;                         // called now and then by a rank that waits
   // Fetches the first `bytes` bytes of a message by what its sender's Scattering::reach says. Returns whether it could.
-  std::function<bool(int source, std::span<const std::byte> reach, std::size_t bytes, const Target& target)> fetch;
+  std::function<bool(int source, std::span<const std::byte> reach, std::size_t bytes, const Target& target)>
+      fetch;
 };
 
 enum class Mode : std::uint8_t {

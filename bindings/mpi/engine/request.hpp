@@ -64,7 +64,7 @@ struct Request : Linked {
   Context* context = nullptr;
   Target target;
   std::uint64_t told = 0;  // the sender, who waits until a message of many fragments is here; or 0
-  Source source;                          // of a send that the receiver fetches
+  Source source;           // of a send that the receiver fetches
   std::unique_ptr<std::byte[]> gathered;  // a send's own copy of the message
   // A send that is complete some time after `begun`, though nobody has received it: by a copy that goes on as `twin`.
   bool is_impatient = false;
@@ -79,7 +79,7 @@ struct Arrival : Linked {
   bool is_offered = false;  // the bytes are the sender's still, at `address`
   std::uint64_t address = 0;
   std::uint64_t reach_bytes = 0;  // if not 0, what is there is not the message but how to reach it
-  std::uint64_t sender = 0;  // whom to tell when it is matched, or 0
+  std::uint64_t sender = 0;       // whom to tell when it is matched, or 0
   // Its bytes, where they came through the ring. Short messages, of which many may wait, take no memory of their own.
   std::byte short_message[256];
   std::unique_ptr<std::byte[]> long_message;

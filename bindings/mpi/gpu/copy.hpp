@@ -38,4 +38,23 @@ struct Signal {
 cudaError_t launch_copy(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at,
                         std::uint64_t bytes, const Signal& signal, cudaStream_t stream);
 
+// Few bytes in a row are copied by a kernel that stays for some microseconds in case more come, as they do where ranks answer each other:
+// to ask it costs less than half of a launch. The host writes `asked` last, and the kernel `done` when a copy is complete. It
+// writes `gone` last of all, and has not seen what was asked and is not done then.
+struct alignas(64) Question {
+  volatile std::uint32_t asked;
+  volatile std::uint32_t bytes;
+  std::byte* volatile to;
+  const std::byte* volatile from;
+};
+struct alignas(64) Answer {
+  volatile std::uint32_t done;
+  volatile std::uint32_t gone;
+};
+inline constexpr std::uint64_t few_bytes = 4096;
+
+// `done` is what was asked last and is done; `number` that of this launch.
+cudaError_t launch_attendant(const Question* question, Answer* answer, std::uint32_t done,
+                             std::uint32_t number, cudaStream_t stream);
+
 }  // namespace tca::interposer::gpu

@@ -5,12 +5,14 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 
 namespace tca::interposer::gpu {
 
 namespace {
 
-constexpr std::size_t room = std::size_t{1} << 20, words = 64;
+constexpr std::size_t room = std::size_t{1} << 20;
+constexpr unsigned looks_between_questions = 1 << 20;
 
 struct Devices {
   std::mutex mutex;
@@ -48,27 +50,55 @@ Device::Device(CUcontext context) : context_(context) {
   const In in(context_);
   void *pinned = nullptr, *blocks = nullptr;
   if (cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) != cudaSuccess ||
-      cudaHostAlloc(&pinned, words + room, cudaHostAllocDefault) != cudaSuccess ||
+      cudaStreamCreateWithFlags(&attended_, cudaStreamNonBlocking) != cudaSuccess ||
+      cudaHostAlloc(&pinned, sizeof(Words) + room, cudaHostAllocDefault) != cudaSuccess ||
       cudaMalloc(&blocks, sizeof *blocks_) != cudaSuccess ||
       cudaMemsetAsync(blocks, 0, sizeof *blocks_, stream_) != cudaSuccess ||
       cudaStreamSynchronize(stream_) != cudaSuccess)
     return;
-  pinned_ = static_cast<std::byte*>(pinned);
-  std::memset(pinned_, 0, words);
+  words_ = new (pinned) Words{};
+  room_ = static_cast<std::byte*>(pinned) + sizeof(Words);
   blocks_ = static_cast<std::uint32_t*>(blocks);
   is_broken_ = false;
 }
 
 bool Device::run(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at,
                  std::uint64_t bytes) {
-  const Signal signal{reinterpret_cast<volatile std::uint32_t*>(pinned_), blocks_, ++ticket_};
+  if (bytes <= few_bytes && from.pieces == 0 && to.pieces == 0)
+    return run_few(from.base + from_at, to.base + to_at, static_cast<std::uint32_t>(bytes));
+  const Signal signal{&words_->done, blocks_, ++ticket_};
   if (launch_copy(from, from_at, to, to_at, bytes, signal, stream_) != cudaSuccess) return false;
   // What the kernel has stored before the word is there once the word is: loads are not reordered with it.
-  constexpr unsigned looks_between_questions = 1 << 20;
   for (unsigned looks = 1; *signal.done != signal.ticket; ++looks)
     if (looks % looks_between_questions == 0 && cudaStreamQuery(stream_) != cudaErrorNotReady &&
         *signal.done != signal.ticket)
       return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
+
+bool Device::run_few(const std::byte* from, std::byte* to, std::uint32_t bytes) {
+  Question& question = words_->question;
+  Answer& answer = words_->answer;
+  question.bytes = bytes;
+  question.to = to;
+  question.from = from;
+  // Pairs with the fence of the kernel that sees what is asked.
+  std::atomic_thread_fence(std::memory_order_release);
+  question.asked = ++asked_;
+  for (unsigned looks = 1; answer.done != asked_; ++looks) {
+    const bool is_gone = answer.gone == attendants_;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (answer.done == asked_) break;
+    if (!is_attended_ || is_gone) {
+      if (launch_attendant(&question, &answer, asked_ - 1, ++attendants_, attended_) != cudaSuccess)
+        return false;
+      is_attended_ = true;
+    }
+    if (looks % looks_between_questions == 0 && cudaStreamQuery(attended_) != cudaErrorNotReady &&
+        answer.gone != attendants_ && answer.done != asked_)
+      return false;
+  }
   std::atomic_thread_fence(std::memory_order_acquire);
   return true;
 }
@@ -84,8 +114,8 @@ bool Device::copy_out(const Places& from, std::uint64_t at, std::uint64_t bytes,
   const In in(context_);
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t now = std::min<std::uint64_t>(room, bytes - done);
-    if (!run(from, at + done, row(pinned_ + words), 0, now)) return false;
-    std::memcpy(into + done, pinned_ + words, now);
+    if (!run(from, at + done, row(room_), 0, now)) return false;
+    std::memcpy(into + done, room_, now);
     done += now;
   }
   return true;
@@ -96,8 +126,8 @@ bool Device::copy_in(const Places& to, std::uint64_t at, std::uint64_t bytes, co
   const In in(context_);
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t now = std::min<std::uint64_t>(room, bytes - done);
-    std::memcpy(pinned_ + words, from + done, now);
-    if (!run(row(pinned_ + words), 0, to, at + done, now)) return false;
+    std::memcpy(room_, from + done, now);
+    if (!run(row(room_), 0, to, at + done, now)) return false;
     done += now;
   }
   return true;

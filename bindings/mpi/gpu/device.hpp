@@ -29,14 +29,26 @@ class Device {
 
  private:
   explicit Device(CUcontext context);
-  bool run(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at, std::uint64_t bytes);
+  bool run(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at,
+           std::uint64_t bytes);
+
+  bool run_few(const std::byte* from, std::byte* to, std::uint32_t bytes);
+  // What is written to the host in pinned memory, before the room for bytes.
+  struct Words {
+    volatile std::uint32_t done;
+    Question question;
+    Answer answer;
+  };
 
   CUcontext context_;
   std::mutex mutex_;  // one copy at a time
-  cudaStream_t stream_ = nullptr;
-  std::byte* pinned_ = nullptr;  // a word for signals, and room for bytes
+  cudaStream_t stream_ = nullptr, attended_ = nullptr;
+  Words* words_ = nullptr;
+  std::byte* room_ = nullptr;
   std::uint32_t* blocks_ = nullptr;
   std::uint32_t ticket_ = 0;
+  std::uint32_t asked_ = 0, attendants_ = 0;
+  bool is_attended_ = false;
   bool is_broken_ = true;
 };
 

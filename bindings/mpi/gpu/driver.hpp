@@ -34,6 +34,8 @@ class Driver {
 
  private:
   bool load();
+  std::optional<Allocation> ask(CUdeviceptr address, std::uint64_t id) const;
+  CUresult (*current_)(CUcontext*) = nullptr;
   CUresult (*attribute_)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
   CUresult (*attributes_)(unsigned, CUpointer_attribute*, void**, CUdeviceptr) = nullptr;
 };

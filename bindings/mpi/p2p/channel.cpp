@@ -24,8 +24,8 @@ namespace {
 // For as long as the process lives, as programs call MPI until its end.
 struct State {
   std::unique_ptr<p2p::Engine> engine;
-  MPI_Comm host = MPI_COMM_NULL;    // the ranks of the engine
-  MPI_Comm silent = MPI_COMM_NULL;  // no message is ever sent on it
+  MPI_Comm host = MPI_COMM_NULL;        // the ranks of the engine
+  MPI_Comm silent = MPI_COMM_NULL;      // no message is ever sent on it
   std::atomic<std::uint32_t> made = 0;  // communicators that this rank has numbered
   p2p::Lock lock;                       // what threads have in common is below
   std::unordered_map<MPI_Comm, std::shared_ptr<Channel>> channels;

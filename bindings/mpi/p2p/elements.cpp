@@ -132,7 +132,8 @@ void Elements::for_pieces(std::size_t elements, const Work& work) const {
   PMPI_Type_get_extent(type_, &begin, &extent);
   const std::size_t at_once = most_packed / size_;
   for (std::size_t done = 0; done < elements; done += at_once) {
-    work(further(buffer_, static_cast<MPI_Aint>(done) * extent), as_int(std::min(at_once, elements - done)), done * size_);
+    work(further(buffer_, static_cast<MPI_Aint>(done) * extent), as_int(std::min(at_once, elements - done)),
+         done * size_);
   }
 }
 

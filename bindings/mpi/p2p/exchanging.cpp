@@ -130,35 +130,34 @@ int start_replace(void* buffer, Count count, MPI_Datatype type, Side to, Side fr
 
 }  // namespace
 
-#define TCA_EXCHANGES(Count, c)                                                                             \
-  int Served<Call::Sendrecv##c>::serve(const void* sent, Count count, MPI_Datatype type, int to, int tag,   \
-                                       void* received, Count most, MPI_Datatype received_type, int from,    \
-                                       int received_tag, MPI_Comm comm, MPI_Status* status) {               \
-    return exchange<Call::Sendrecv##c, Call::Send##c, Call::Recv##c>(                                       \
-        sent, count, type, {to, tag}, received, most, received_type, {from, received_tag}, comm, status);   \
-  }                                                                                                         \
-  int Served<Call::Sendrecv_replace##c>::serve(void* buffer, Count count, MPI_Datatype type, int to,        \
-                                               int tag, int from, int received_tag, MPI_Comm comm,          \
-                                               MPI_Status* status) {                                        \
-    return replace<Call::Sendrecv_replace##c, Call::Sendrecv##c>(buffer, count, type, {to, tag},            \
-                                                                 {from, received_tag}, comm, status);       \
+#define TCA_EXCHANGES(Count, c)                                                                           \
+  int Served<Call::Sendrecv##c>::serve(const void* sent, Count count, MPI_Datatype type, int to, int tag, \
+                                       void* received, Count most, MPI_Datatype received_type, int from,  \
+                                       int received_tag, MPI_Comm comm, MPI_Status* status) {             \
+    return exchange<Call::Sendrecv##c, Call::Send##c, Call::Recv##c>(                                     \
+        sent, count, type, {to, tag}, received, most, received_type, {from, received_tag}, comm, status); \
+  }                                                                                                       \
+  int Served<Call::Sendrecv_replace##c>::serve(void* buffer, Count count, MPI_Datatype type, int to,      \
+                                               int tag, int from, int received_tag, MPI_Comm comm,        \
+                                               MPI_Status* status) {                                      \
+    return replace<Call::Sendrecv_replace##c, Call::Sendrecv##c>(buffer, count, type, {to, tag},          \
+                                                                 {from, received_tag}, comm, status);     \
   }
 TCA_FOR_COUNTS(TCA_EXCHANGES)
 
 #if MPI_VERSION >= 4
-#define TCA_STARTS_EXCHANGES(Count, c)                                                                      \
-  int Served<Call::Isendrecv##c>::serve(const void* sent, Count count, MPI_Datatype type, int to, int tag,  \
-                                        void* received, Count most, MPI_Datatype received_type, int from,   \
-                                        int received_tag, MPI_Comm comm, MPI_Request* request) {            \
-    return start_exchange<Call::Isendrecv##c, Call::Isend##c, Call::Irecv##c>(                              \
-        sent, count, type, {to, tag}, received, most, received_type, {from, received_tag}, comm, request);  \
-  }                                                                                                         \
-  int Served<Call::Isendrecv_replace##c>::serve(void* buffer, Count count, MPI_Datatype type, int to,       \
-                                                int tag, int from, int received_tag, MPI_Comm comm,         \
-                                                MPI_Request* request) {                                     \
-    return start_replace<Call::Isendrecv_replace##c, Call::Isendrecv##c>(buffer, count, type, {to, tag},    \
-                                                                         {from, received_tag}, comm,        \
-                                                                         request);                          \
+#define TCA_STARTS_EXCHANGES(Count, c)                                                                     \
+  int Served<Call::Isendrecv##c>::serve(const void* sent, Count count, MPI_Datatype type, int to, int tag, \
+                                        void* received, Count most, MPI_Datatype received_type, int from,  \
+                                        int received_tag, MPI_Comm comm, MPI_Request* request) {           \
+    return start_exchange<Call::Isendrecv##c, Call::Isend##c, Call::Irecv##c>(                             \
+        sent, count, type, {to, tag}, received, most, received_type, {from, received_tag}, comm, request); \
+  }                                                                                                        \
+  int Served<Call::Isendrecv_replace##c>::serve(void* buffer, Count count, MPI_Datatype type, int to,      \
+                                                int tag, int from, int received_tag, MPI_Comm comm,        \
+                                                MPI_Request* request) {                                    \
+    return start_replace<Call::Isendrecv_replace##c, Call::Isendrecv##c>(                                  \
+        buffer, count, type, {to, tag}, {from, received_tag}, comm, request);                              \
   }
 TCA_FOR_COUNTS(TCA_STARTS_EXCHANGES)
 #endif

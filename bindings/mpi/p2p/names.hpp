@@ -6,14 +6,44 @@
 
 namespace tca::interposer {
 
-inline constexpr std::array<std::string_view, 26> message_calls = {
-    "Send",      "Bsend",      "Ssend",      "Rsend",      "Isend",     "Ibsend",    "Issend",
-    "Irsend",    "Send_init",  "Bsend_init", "Ssend_init", "Rsend_init", "Recv",      "Irecv",
-    "Recv_init", "Sendrecv",   "Sendrecv_replace", "Isendrecv", "Isendrecv_replace", "Probe", "Iprobe",
-    "Mprobe",    "Improbe",    "Mrecv",      "Imrecv",     "Cancel"};
+inline constexpr std::array<std::string_view, 26> message_calls = {"Send",
+                                                                   "Bsend",
+                                                                   "Ssend",
+                                                                   "Rsend",
+                                                                   "Isend",
+                                                                   "Ibsend",
+                                                                   "Issend",
+                                                                   "Irsend",
+                                                                   "Send_init",
+                                                                   "Bsend_init",
+                                                                   "Ssend_init",
+                                                                   "Rsend_init",
+                                                                   "Recv",
+                                                                   "Irecv",
+                                                                   "Recv_init",
+                                                                   "Sendrecv",
+                                                                   "Sendrecv_replace",
+                                                                   "Isendrecv",
+                                                                   "Isendrecv_replace",
+                                                                   "Probe",
+                                                                   "Iprobe",
+                                                                   "Mprobe",
+                                                                   "Improbe",
+                                                                   "Mrecv",
+                                                                   "Imrecv",
+                                                                   "Cancel"};
 
-inline constexpr std::array<std::string_view, 12> request_calls = {
-    "Start",   "Startall", "Wait",    "Waitall",  "Waitany",            "Waitsome",
-    "Test",    "Testall",  "Testany", "Testsome", "Request_get_status", "Request_free"};
+inline constexpr std::array<std::string_view, 12> request_calls = {"Start",
+                                                                   "Startall",
+                                                                   "Wait",
+                                                                   "Waitall",
+                                                                   "Waitany",
+                                                                   "Waitsome",
+                                                                   "Test",
+                                                                   "Testall",
+                                                                   "Testany",
+                                                                   "Testsome",
+                                                                   "Request_get_status",
+                                                                   "Request_free"};
 
 }  // namespace tca::interposer

@@ -157,14 +157,14 @@ int receive(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, 
 
 }  // namespace
 
-#define TCA_RECEIVES(Count, c)                                                                               \
-  int Served<Call::Imrecv##c>::serve(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,     \
-                                     MPI_Request* request) {                                                 \
-    return start_receive<Call::Imrecv##c>(buffer, count, type, message, request);                            \
-  }                                                                                                          \
-  int Served<Call::Mrecv##c>::serve(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,      \
-                                    MPI_Status* status) {                                                    \
-    return receive<Call::Mrecv##c, Call::Imrecv##c>(buffer, count, type, message, status);                   \
+#define TCA_RECEIVES(Count, c)                                                                           \
+  int Served<Call::Imrecv##c>::serve(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, \
+                                     MPI_Request* request) {                                             \
+    return start_receive<Call::Imrecv##c>(buffer, count, type, message, request);                        \
+  }                                                                                                      \
+  int Served<Call::Mrecv##c>::serve(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,  \
+                                    MPI_Status* status) {                                                \
+    return receive<Call::Mrecv##c, Call::Imrecv##c>(buffer, count, type, message, status);               \
   }
 TCA_FOR_COUNTS(TCA_RECEIVES)
 

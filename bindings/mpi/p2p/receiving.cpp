@@ -41,18 +41,18 @@ int start_receive(void* buffer, Count count, MPI_Datatype type, int from, int ta
 
 }  // namespace
 
-#define TCA_RECEIVES(Count, c)                                                                             \
-  int Served<Call::Recv##c>::serve(void* buffer, Count count, MPI_Datatype type, int from, int tag,        \
-                                   MPI_Comm comm, MPI_Status* status) {                                    \
-    return receive<Call::Recv##c>(buffer, count, type, from, tag, comm, status);                           \
-  }                                                                                                        \
-  int Served<Call::Irecv##c>::serve(void* buffer, Count count, MPI_Datatype type, int from, int tag,       \
-                                    MPI_Comm comm, MPI_Request* request) {                                 \
-    return start_receive<Call::Irecv##c>(buffer, count, type, from, tag, comm, request, false);            \
-  }                                                                                                        \
-  int Served<Call::Recv_init##c>::serve(void* buffer, Count count, MPI_Datatype type, int from, int tag,   \
-                                        MPI_Comm comm, MPI_Request* request) {                             \
-    return start_receive<Call::Recv_init##c>(buffer, count, type, from, tag, comm, request, true);         \
+#define TCA_RECEIVES(Count, c)                                                                           \
+  int Served<Call::Recv##c>::serve(void* buffer, Count count, MPI_Datatype type, int from, int tag,      \
+                                   MPI_Comm comm, MPI_Status* status) {                                  \
+    return receive<Call::Recv##c>(buffer, count, type, from, tag, comm, status);                         \
+  }                                                                                                      \
+  int Served<Call::Irecv##c>::serve(void* buffer, Count count, MPI_Datatype type, int from, int tag,     \
+                                    MPI_Comm comm, MPI_Request* request) {                               \
+    return start_receive<Call::Irecv##c>(buffer, count, type, from, tag, comm, request, false);          \
+  }                                                                                                      \
+  int Served<Call::Recv_init##c>::serve(void* buffer, Count count, MPI_Datatype type, int from, int tag, \
+                                        MPI_Comm comm, MPI_Request* request) {                           \
+    return start_receive<Call::Recv_init##c>(buffer, count, type, from, tag, comm, request, true);       \
   }
 TCA_FOR_COUNTS(TCA_RECEIVES)
 

@@ -38,20 +38,19 @@ int start_send(const void* buffer, Count count, MPI_Datatype type, int to, int t
 
 }  // namespace
 
-#define TCA_SENDS_IN(mode, Count, call, persistent)                                                      \
-  int Served<Call::call>::serve(const void* buffer, Count count, MPI_Datatype type, int to, int tag,     \
-                                MPI_Comm comm) {                                                         \
-    return send<Call::call>(buffer, count, type, to, tag, comm, p2p::Mode::mode);                        \
-  }                                                                                                      \
-  int Served<Call::persistent>::serve(const void* buffer, Count count, MPI_Datatype type, int to,        \
-                                      int tag, MPI_Comm comm, MPI_Request* request) {                    \
-    return start_send<Call::persistent>(buffer, count, type, to, tag, comm, request, p2p::Mode::mode,    \
-                                        true);                                                           \
+#define TCA_SENDS_IN(mode, Count, call, persistent)                                                          \
+  int Served<Call::call>::serve(const void* buffer, Count count, MPI_Datatype type, int to, int tag,         \
+                                MPI_Comm comm) {                                                             \
+    return send<Call::call>(buffer, count, type, to, tag, comm, p2p::Mode::mode);                            \
+  }                                                                                                          \
+  int Served<Call::persistent>::serve(const void* buffer, Count count, MPI_Datatype type, int to, int tag,   \
+                                      MPI_Comm comm, MPI_Request* request) {                                 \
+    return start_send<Call::persistent>(buffer, count, type, to, tag, comm, request, p2p::Mode::mode, true); \
   }
-#define TCA_STARTS_IN(mode, Count, call)                                                                 \
-  int Served<Call::call>::serve(const void* buffer, Count count, MPI_Datatype type, int to, int tag,     \
-                                MPI_Comm comm, MPI_Request* request) {                                   \
-    return start_send<Call::call>(buffer, count, type, to, tag, comm, request, p2p::Mode::mode, false);  \
+#define TCA_STARTS_IN(mode, Count, call)                                                                \
+  int Served<Call::call>::serve(const void* buffer, Count count, MPI_Datatype type, int to, int tag,    \
+                                MPI_Comm comm, MPI_Request* request) {                                  \
+    return start_send<Call::call>(buffer, count, type, to, tag, comm, request, p2p::Mode::mode, false); \
   }
 #define TCA_SENDS(Count, c)                                 \
   TCA_SENDS_IN(standard, Count, Send##c, Send_init##c)      \

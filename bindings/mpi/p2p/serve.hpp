@@ -19,37 +19,37 @@ namespace tca::interposer {
 #define TCA_STARTS_SENDS(Count, call)                                                                  \
   TCA_SERVED(call, const void* buffer, Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
              MPI_Request* request)
-#define TCA_STARTS_RECEIVES(Count, call)                                                          \
+#define TCA_STARTS_RECEIVES(Count, call)                                                           \
   TCA_SERVED(call, void* buffer, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, \
              MPI_Request* request)
-#define TCA_EXCHANGES(Count, call, End)                                                                   \
-  TCA_SERVED(call, const void* sent, Count count, MPI_Datatype type, int to, int tag, void* received,     \
+#define TCA_EXCHANGES(Count, call, End)                                                               \
+  TCA_SERVED(call, const void* sent, Count count, MPI_Datatype type, int to, int tag, void* received, \
              Count most, MPI_Datatype received_type, int from, int received_tag, MPI_Comm comm, End* end)
-#define TCA_REPLACES(Count, call, End)                                                                    \
-  TCA_SERVED(call, void* buffer, Count count, MPI_Datatype type, int to, int tag, int from,               \
+#define TCA_REPLACES(Count, call, End)                                                      \
+  TCA_SERVED(call, void* buffer, Count count, MPI_Datatype type, int to, int tag, int from, \
              int received_tag, MPI_Comm comm, End* end)
-#define TCA_COUNTED(Count, c)                                                                           \
-  TCA_SENDS(Count, Send##c)                                                                             \
-  TCA_SENDS(Count, Bsend##c)                                                                            \
-  TCA_SENDS(Count, Ssend##c)                                                                            \
-  TCA_SENDS(Count, Rsend##c)                                                                            \
-  TCA_STARTS_SENDS(Count, Isend##c)                                                                     \
-  TCA_STARTS_SENDS(Count, Ibsend##c)                                                                    \
-  TCA_STARTS_SENDS(Count, Issend##c)                                                                    \
-  TCA_STARTS_SENDS(Count, Irsend##c)                                                                    \
-  TCA_STARTS_SENDS(Count, Send_init##c)                                                                 \
-  TCA_STARTS_SENDS(Count, Bsend_init##c)                                                                \
-  TCA_STARTS_SENDS(Count, Ssend_init##c)                                                                \
-  TCA_STARTS_SENDS(Count, Rsend_init##c)                                                                \
-  TCA_SERVED(Recv##c, void* buffer, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,   \
-             MPI_Status* status)                                                                        \
-  TCA_STARTS_RECEIVES(Count, Irecv##c)                                                                  \
-  TCA_STARTS_RECEIVES(Count, Recv_init##c)                                                              \
-  TCA_EXCHANGES(Count, Sendrecv##c, MPI_Status)                                                         \
-  TCA_REPLACES(Count, Sendrecv_replace##c, MPI_Status)                                                  \
-  TCA_SERVED(Mrecv##c, void* buffer, Count count, MPI_Datatype type, MPI_Message* message,              \
-             MPI_Status* status)                                                                        \
-  TCA_SERVED(Imrecv##c, void* buffer, Count count, MPI_Datatype type, MPI_Message* message,             \
+#define TCA_COUNTED(Count, c)                                                                         \
+  TCA_SENDS(Count, Send##c)                                                                           \
+  TCA_SENDS(Count, Bsend##c)                                                                          \
+  TCA_SENDS(Count, Ssend##c)                                                                          \
+  TCA_SENDS(Count, Rsend##c)                                                                          \
+  TCA_STARTS_SENDS(Count, Isend##c)                                                                   \
+  TCA_STARTS_SENDS(Count, Ibsend##c)                                                                  \
+  TCA_STARTS_SENDS(Count, Issend##c)                                                                  \
+  TCA_STARTS_SENDS(Count, Irsend##c)                                                                  \
+  TCA_STARTS_SENDS(Count, Send_init##c)                                                               \
+  TCA_STARTS_SENDS(Count, Bsend_init##c)                                                              \
+  TCA_STARTS_SENDS(Count, Ssend_init##c)                                                              \
+  TCA_STARTS_SENDS(Count, Rsend_init##c)                                                              \
+  TCA_SERVED(Recv##c, void* buffer, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, \
+             MPI_Status* status)                                                                      \
+  TCA_STARTS_RECEIVES(Count, Irecv##c)                                                                \
+  TCA_STARTS_RECEIVES(Count, Recv_init##c)                                                            \
+  TCA_EXCHANGES(Count, Sendrecv##c, MPI_Status)                                                       \
+  TCA_REPLACES(Count, Sendrecv_replace##c, MPI_Status)                                                \
+  TCA_SERVED(Mrecv##c, void* buffer, Count count, MPI_Datatype type, MPI_Message* message,            \
+             MPI_Status* status)                                                                      \
+  TCA_SERVED(Imrecv##c, void* buffer, Count count, MPI_Datatype type, MPI_Message* message,           \
              MPI_Request* request)
 TCA_FOR_COUNTS(TCA_COUNTED)
 #if MPI_VERSION >= 4
@@ -93,8 +93,8 @@ TCA_SERVED(Graph_create, MPI_Comm comm, int nodes, const int* indices, const int
 TCA_SERVED(Dist_graph_create, MPI_Comm comm, int sources, const int* source, const int* degrees,
            const int* targets, const int* weights, MPI_Info info, int may_reorder, MPI_Comm* made)
 TCA_SERVED(Dist_graph_create_adjacent, MPI_Comm comm, int sources, const int* source,
-           const int* source_weights, int targets, const int* target, const int* target_weights, MPI_Info info,
-           int may_reorder, MPI_Comm* made)
+           const int* source_weights, int targets, const int* target, const int* target_weights,
+           MPI_Info info, int may_reorder, MPI_Comm* made)
 TCA_SERVED(Cart_create, MPI_Comm comm, int dimensions, const int* extents, const int* are_periodic,
            int may_reorder, MPI_Comm* made)
 TCA_SERVED(Cart_sub, MPI_Comm comm, const int* are_kept, MPI_Comm* made)

@@ -93,7 +93,11 @@ TEST_P(FarMessages, AreFetchedOrGiven) {
           }
       },
       fetching.options(is_able));
-  EXPECT_EQ(fetching.times.load(), is_able ? 6 : 0);
+  // Others may have been moved before.
+  if (is_able)
+    EXPECT_GE(fetching.times.load(), 3);
+  else
+    EXPECT_EQ(fetching.times.load(), 0);
 }
 
 TEST(FarMessages, OfFewBytesDoNotWaitForTheirReceiver) {

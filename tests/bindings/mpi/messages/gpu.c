@@ -117,7 +117,8 @@ static void types(void) {
   MPI_Type_vector(100, 3, 17, MPI_INT, &all[0]);
   MPI_Type_vector(64, 1, 64, MPI_DOUBLE, &all[1]);
   MPI_Type_indexed(40, lengths, many, MPI_INT, &all[2]);
-  MPI_Type_create_subarray(3, (int[]){20, 16, 12}, (int[]){5, 9, 7}, (int[]){3, 2, 1}, MPI_ORDER_C, MPI_FLOAT, &all[3]);
+  MPI_Type_create_subarray(3, (int[]){20, 16, 12}, (int[]){5, 9, 7}, (int[]){3, 2, 1}, MPI_ORDER_C, MPI_FLOAT,
+                           &all[3]);
   MPI_Type_create_indexed_block(4, 3, (int[]){20, 3, 9, 40}, MPI_SHORT, &all[4]);
   cudaMalloc((void**)&device, bytes);
   cudaMalloc((void**)&other, bytes);

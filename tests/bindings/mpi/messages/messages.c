@@ -92,7 +92,8 @@ static int drawn(int limit) {
 /* Of a few elements, in one of MPI's ways to make one, out of another that was made so. */
 static MPI_Datatype random_type(int depth) {
   const MPI_Datatype named[] = {MPI_INT, MPI_DOUBLE, MPI_SHORT_INT, MPI_CHAR, MPI_DOUBLE_INT};
-  const int lengths[] = {1 + drawn(2), drawn(3), 1 + drawn(2)}, places[] = {drawn(3), 4 + drawn(3), 9 + drawn(3)};
+  const int lengths[] = {1 + drawn(2), drawn(3), 1 + drawn(2)},
+            places[] = {drawn(3), 4 + drawn(3), 9 + drawn(3)};
   const int sizes[] = {3 + drawn(2), 4}, parts[] = {2, 1 + drawn(3)}, starts[] = {1, 0};
   MPI_Datatype inner, type, types[2];
   MPI_Aint extent, begin, addresses[3];
@@ -129,7 +130,8 @@ static MPI_Datatype random_type(int depth) {
       MPI_Type_create_struct(2, lengths, addresses, types, &type);
       break;
     case 7:
-      MPI_Type_create_subarray(2, sizes, parts, starts, drawn(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, inner, &type);
+      MPI_Type_create_subarray(2, sizes, parts, starts, drawn(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, inner,
+                               &type);
       break;
     case 8:
       MPI_Type_create_resized(inner, 0, extent + 16, &type);
@@ -207,12 +209,14 @@ static void of_mpi_4(void) {
     MPI_Recv_c(&got, 1, MPI_INT, other, 62, MPI_COMM_WORLD, &status);
     MPI_Wait(requests, MPI_STATUS_IGNORE);
     CHECK(mine == other && got == other);
-    MPI_Isendrecv_c(&rank, 1, MPI_INT, other, 63, &got, 1, MPI_INT, MPI_PROC_NULL, 63, MPI_COMM_WORLD, requests);
+    MPI_Isendrecv_c(&rank, 1, MPI_INT, other, 63, &got, 1, MPI_INT, MPI_PROC_NULL, 63, MPI_COMM_WORLD,
+                    requests);
     MPI_Mprobe(other, 63, MPI_COMM_WORLD, &message, &status);
     MPI_Mrecv_c(&mine, 1, MPI_INT, &message, &status);
     MPI_Wait(requests, MPI_STATUS_IGNORE);
     CHECK(mine == other);
-    MPI_Sendrecv_c(&rank, 1, MPI_INT, other, 64, &got, 1, MPI_INT, other, 64, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_c(&rank, 1, MPI_INT, other, 64, &got, 1, MPI_INT, other, 64, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
     CHECK(got == other);
     /* Messages in parts match each other alone, and are MPI's. */
     MPI_Precv_init(come, 2, 2, MPI_INT, other, 65, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
@@ -424,7 +428,8 @@ static void kinds_of_communicators(void) {
   MPI_Group_free(&group);
   MPI_Cart_create(MPI_COMM_WORLD, 2, extents, periods, 0, &made[3]);
   MPI_Cart_sub(made[3], kept, &made[4]);
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &next, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made[5]);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &next, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &made[5]);
   MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made[6]);
   for (int each = 0; each < kinds && rank < 2; ++each) {
     int number = 100 * rank + each;

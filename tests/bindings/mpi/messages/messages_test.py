@@ -1,6 +1,6 @@
 """Point-to-point calls of programs in C and Fortran under `tca mpi` with OPENTCA_MPI=all: the answers of MPI, and which way they went.
 
-Standard library only. TCA names the command line under test, MPIS the MPIs that it was built for, PROGRAMS the sources in C and in Fortran."""
+Standard library only. TCA names the command line under test, MPIS the MPIs that it was built for, PROGRAMS the sources: in C, in Fortran, with threads, with GPUs."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "cli"))
 from commands import PATIENCE, TCA  # noqa: E402
 
 MPIS = os.environ.get("MPIS", "").split()
-IN_C, IN_FORTRAN = os.environ.get("PROGRAMS", "messages.c messages.F90").split()
+IN_C, IN_FORTRAN, WITH_THREADS, WITH_GPUS = os.environ.get("PROGRAMS", "messages.c messages.F90 threads.c gpu.c").split()
 RIGHT = "all messages are right"
 
 
@@ -81,7 +81,7 @@ class Messages(unittest.TestCase):
     def test_threads_are_served(self):
         for mpi in MPIS:
             with self.subTest(mpi):
-                report = self.run_program(mpi, TCA, "mpi", self.program(mpi, "threads.c"))
+                report = self.run_program(mpi, TCA, "mpi", self.program(mpi, WITH_THREADS))
                 for call in ("Allreduce", "Allgather", "Isend", "Sendrecv", "Mprobe"):
                     self.assertGreater(self.served(report, call), 0, report)
 
@@ -97,7 +97,7 @@ class Messages(unittest.TestCase):
         for mpi in MPIS:
             with self.subTest(mpi):
                 library = os.path.join(cuda, "lib64")
-                program = self.program(mpi, "gpu.c", f"-I{cuda}/include", f"-L{library}", f"-Wl,-rpath,{library}", libraries=("-lcudart",))
+                program = self.program(mpi, WITH_GPUS, f"-I{cuda}/include", f"-L{library}", f"-Wl,-rpath,{library}", libraries=("-lcudart",))
                 report = self.run_program(mpi, TCA, "mpi", program)
                 self.assertGreater(self.served(report, "Recv"), 0, report)
 

@@ -28,7 +28,8 @@ static void fill(int* numbers, int count, int seed) {
 }
 
 static void collectives(const struct Thread* thread, int round) {
-  int mine = rank + round + thread->number, sum = 0, all[64], root = round % size, told = rank == root ? round : -1;
+  int mine = rank + round + thread->number, sum = 0, all[64], root = round % size,
+      told = rank == root ? round : -1;
   MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, thread->own);
   CHECK(sum == size * (round + thread->number) + size * (size - 1) / 2);
   MPI_Bcast(&told, 1, MPI_INT, root, thread->own);
@@ -40,7 +41,8 @@ static void collectives(const struct Thread* thread, int round) {
 
 static void messages(const struct Thread* thread, int round, MPI_Comm comm) {
   int out[most], in[most], count = round % 5 == 0 ? most : 1 + round % 30;
-  const int next = (rank + 1) % size, before = (rank + size - 1) % size, tag = 10 * thread->number + round % 10;
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size,
+            tag = 10 * thread->number + round % 10;
   MPI_Request requests[3];
   MPI_Status status;
   MPI_Message message;
