@@ -154,7 +154,8 @@ des::Task Mvapich::staged_allgather(std::uint32_t rank) {
 }
 
 // A block goes from host to host until it has been everywhere. Only the first step reads a GPU, and only the last
-// writes one; what comes in between is copied into the GPU while further blocks come.
+// writes one; what comes in between is copied into the GPU while further blocks come. An event tells the host of
+// the end of the copies, as of a kernel's.
 des::Task Mvapich::ring_allgather(std::uint32_t rank) {
   const std::uint32_t ranks = stage_.ranks();
   des::Group copies(stage_.simulator(), {"the copies into the GPU of rank", rank});
@@ -172,6 +173,8 @@ des::Task Mvapich::ring_allgather(std::uint32_t rank) {
     arrived_[rank].add();
   }
   co_await copies.done();
+  des::Task known = stage_.spend(rank, "synchronise", stage_.machine().gpu.synchronise);
+  co_await known;
 }
 
 des::Task Mvapich::copy_blocks(std::uint32_t rank) {
