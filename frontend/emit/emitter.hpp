@@ -176,11 +176,15 @@ class Emitter {
       std::string operation, result;
     };
     std::map<std::string, Over> over = {};
+    std::string joined = {};  // says whether the statement behind was done by the last block
   };
   bool becomes_kernel(const std::vector<int>& pragmas) const;
   void region(const Statement& statement, const std::vector<int>& pragmas, const Statement* behind);
   void kernels_of_block(const Statement& block, const Region& region);
   void make_kernel(const Statement& s, Region& region, bool shared);
+  // kernel/join.cpp: a statement for one thread that the last block of the region in front of it does.
+  const Statement* joined_by(const Region& region, const Statement* behind);
+  void join(Kernel& k, const Statement& statement);
   std::string waits_of(const AccDirective& acc, const Directive& directive) const;
 
   // kernel/loops.cpp: which loops threads share out, and what becomes of them.
@@ -232,6 +236,7 @@ class Emitter {
 
   // kernel/text.cpp
   std::string kernel_text(Kernel& k);
+  std::string last_text(const Kernel& k) const;
   std::string launch_text(const Kernel& k);
   Translated finish_kernels();
 
@@ -310,6 +315,7 @@ class Emitter {
   KernelSurroundings surroundings_;
   const Statement* behind_ = nullptr;  // what stands behind the next statement
   std::set<int> done_;                 // directives that regions in front of them do
+  std::map<const Directive*, std::string> joined_;  // what regions in front may do, and what says whether they have
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;                     // what a program does before its main

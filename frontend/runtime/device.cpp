@@ -33,7 +33,7 @@ class HostDevice : public Device {
   void order(std::int64_t, std::int64_t) override {}
   void join() override {}
   Stream stream(std::int64_t) override { return nullptr; }
-  bool launch(const xacc_launch&, void**) override {
+  Launched launch(const xacc_launch&, void**) override {
     refuse("the region was translated for GPUs: have the program start on cuda");
   }
 

@@ -20,6 +20,11 @@ struct BoxCopy {
   const Copied* what;
 };
 
+// What a region's kernel does besides: its reductions among ranks, where it asks for them, and the statement behind.
+struct Launched {
+  bool reduced, goes_on;
+};
+
 // Work of one queue is done in the order in which it was put there. Queues are numbered as in `async(n)`:
 // XACC_NOVAL is that of an `async` without a number. XACC_SYNC is for what the program takes as done when its next
 // statement begins: what goes into other queues later comes behind it, and the host waits where it sees what was done.
@@ -58,9 +63,8 @@ class Device {
   virtual Stream stream(std::int64_t queue) = 0;
 
   // Runs a region's kernel behind what its queue has. Its reductions are in the host's variables on return from
-  // XACC_SYNC, and of other queues when these have come to their end. Returns whether they are reduced among ranks as
-  // well, where the region asks for it.
-  virtual bool launch(const xacc_launch& how, void** values) = 0;
+  // XACC_SYNC, and of other queues when these have come to their end.
+  virtual Launched launch(const xacc_launch& how, void** values) = 0;
 };
 
 // The host itself: one memory or, to tell what is where, two; queues are always at their end.

@@ -68,13 +68,15 @@ xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int
   return rows;
 }
 
-void xacc_run(const xacc_launch* how, void** values) {
+int xacc_run(const xacc_launch* how, void** values) {
+  bool goes_on = false;
   guarded(how->at, [&] {
     Device& device = Runtime::get().device();
-    const bool finished = device.launch(*how, values);
+    const Launched launched = device.launch(*how, values);
+    goes_on = launched.goes_on;
     // Coarrays are one memory for the host, kernels and other images.
     if (how->queue == XACC_SYNC && Runtime::get().has_coarrays()) device.wait(XACC_SYNC);
-    if (finished) return;
+    if (launched.reduced) return;
     for (int r = 0; r < how->reductions; ++r) {
       const xacc_result& result = how->results[r];
       if (!result.over) continue;
@@ -83,6 +85,7 @@ void xacc_run(const xacc_launch* how, void** values) {
                   result.resident ? XACC_DEVICE : 0, result.site);
     }
   });
+  return goes_on;
 }
 
 void xacc_order_queues(int64_t queue, int64_t other, const xacc_place* at) {

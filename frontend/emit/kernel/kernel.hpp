@@ -30,6 +30,10 @@ struct Kernel {
   std::array<std::string, 3> trips = {"1", "1", "1"};
   std::string gangs = "0", vector = "0", queue = {};
   int reductions = 0, item_count = 0;
+  // A statement that the last block does as well, with what it names, and the host's variable that says whether it has.
+  Range last = {};
+  std::string last_before = {}, joined = {};
+  std::string unless = {};  // such a variable: then there is nothing left to launch
   std::string condition = {}, hoisted = {};  // of `if`: otherwise the host does it, with these pointers
 };
 

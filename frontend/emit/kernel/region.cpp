@@ -54,6 +54,11 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const 
     }
     if (pragma != pragmas.back()) replace_pragma(pragma, "");
   }
+  const Statement* const joined = joined_by(r, behind);
+  if (joined) {
+    r.joined = unique("joined");
+    open = "static int " + r.joined + "; " + open;
+  }
   replace_pragma(pragmas.back(), open);
   for (const AccClause& clause : r.acc->clauses)
     if (clause.name.text != "layout" && clause.name.text != "on_device")
@@ -65,9 +70,10 @@ void Emitter::region(const Statement& s, const std::vector<int>& pragmas, const 
       reduce_in_region(r, clause, on(nodes_along(*loop), *s.scope, *directive), loop->acc, *directive,
                        *s.scope);
   reduce_behind(r, behind);
-  if (has_word(r.acc->name, "loop"))
+  if (has_word(r.acc->name, "loop")) {
     make_kernel(s, r, !serial);
-  else if (s.kind == Statement::Kind::block && !serial)
+    if (joined) join(kernels_.back(), *joined);
+  } else if (s.kind == Statement::Kind::block && !serial)
     kernels_of_block(s, r);
   else
     make_kernel(s, r, false);
@@ -107,6 +113,8 @@ void Emitter::make_kernel(const Statement& s, Region& r, bool shared) {
       kernels_.emplace_back(Kernel{"xacc_kernel_" + choices_.unit + "_" + std::to_string(kernels_.size()),
                                    s.tokens, r.directive->place, place_of(*r.directive), Edits(text_)});
   k.queue = queue_of(*r.acc);
+  k.joined = r.joined;
+  if (const auto joined = joined_.find(r.directive); joined != joined_.end()) k.unless = joined->second;
   k.open = r.open;
   k.hoisted = hoist(s.tokens);
   std::vector<const Statement*> loops;

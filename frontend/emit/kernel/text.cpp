@@ -34,6 +34,7 @@ std::string Emitter::kernel_text(Kernel& k) {
   for (const std::string& name : objects_in(body, "xacc_nodes_"))
     add_value(k, "const xacc_nodes " + name, "(void*)&" + name);
   surroundings_.need(k.tokens);
+  surroundings_.need(k.last);
   const std::string meeting = k.reductions == 0 ? "void*"
                               : k.over.empty()  ? "const __grid_constant__ xacc_meeting xacc_meet"
                                                 : "const __grid_constant__ xacc_meeting_of_ranks xacc_meet";
@@ -47,10 +48,19 @@ std::string Emitter::kernel_text(Kernel& k) {
     text += k.leave + " if (xacc_comes_last(xacc_scratch)) {" + k.finish;
     if (!k.over.empty())
       text += " if (xacc_meet.team.size > 1) { tca::BlockTeam xacc_team(xacc_meet.team);" + k.over + " }";
-    text += k.tell + " }\n";
+    text += k.tell + last_text(k) + " }\n";
   }
   return text + "}\nextern \"C\" const void* const " + k.name + " = reinterpret_cast<const void*>(&" +
          k.name + "_body);\n";
+}
+
+// What the last block does behind its sums.
+std::string Emitter::last_text(const Kernel& k) const {
+  if (k.last.empty()) return "";
+  const Token& first = token(k.last.first);
+  return " if (xacc_meet.goes_on && xacc_thread_of_block() == 0) {" + k.last_before + "\n#line " +
+         std::to_string(first.line) + " " + quoted(first.file) + "\n" +
+         k.edits.apply(first.begin, token(k.last.last - 1).end, &edits_) + "\n}";
 }
 
 std::string Emitter::launch_text(const Kernel& k) {
@@ -59,7 +69,7 @@ std::string Emitter::launch_text(const Kernel& k) {
     text += " xacc_data " + unique("data") +
             " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter((const xacc_item[]){" +
             k.items + "}, " + std::to_string(k.item_count) + ", " + k.queue + ", " + k.place_text + ");";
-  text += k.set_up + " xacc_run(&(const xacc_launch){" + k.name + ", {" + k.trips[0] + ", " + k.trips[1] +
+  text += k.set_up + " " + (k.joined.empty() ? "" : k.joined + " = ") + "xacc_run(&(const xacc_launch){" + k.name + ", {" + k.trips[0] + ", " + k.trips[1] +
           ", " + k.trips[2] + "}, " + k.gangs + ", " + k.vector + ", " + std::to_string(k.reductions) + ", " +
           (k.reductions ? "(const xacc_result[]){" + k.results + "}" : "0") + ", " + k.queue + ", " +
           k.place_text + "}, (void*[]){0" + k.values + "}); }";
@@ -75,7 +85,9 @@ Translated Emitter::finish_kernels() {
       kernels += kernel_text(k);
       const std::size_t begin = token(k.tokens.first).begin, end = token(k.tokens.last - 1).end;
       if (k.condition.empty())
-        launches.replace(begin, end, launch_text(k));
+        launches.replace(begin, end, 
+                         (k.unless.empty() ? "" : "if (" + k.unless + ") " + k.unless + " = 0; else ") +
+                             launch_text(k));
       else
         launches.insert(begin,
                         "if (" + k.condition + ") " + launch_text(k) + " else {" + k.open + k.hoisted + " ");

@@ -89,26 +89,26 @@ class CudaDevice : public Device {
   }
   Stream stream(std::int64_t queue) override { return next_in(queue).stream; }
 
-  bool launch(const xacc_launch& how, void** values) override {
+  Launched launch(const xacc_launch& how, void** values) override {
     const bool has_work = std::find(how.trips, how.trips + 3, 0) == how.trips + 3;
-    if (!has_work && !Reductions::has_over(how)) return true;
+    if (!has_work && !Reductions::has_over(how)) return {true, false};
     const Shape shape = shapes_.of(how);
     const bool meets_others = reductions_.meets_others(how, shape.threads());
-    if (!has_work && !meets_others) return false;
+    if (!has_work && !meets_others) return {false, false};
     Queue& queue = next_in(how.queue);
     xacc_meeting_of_ranks meeting;
     if (how.reductions > 0)
       meeting = reductions_.prepare(how, scratch_of(queue, how.reductions, shape.blocks()), meets_others);
     values[0] = static_cast<xacc_meeting*>(&meeting);
     start(how.kernel, shape, values, queue.stream);
-    if (how.reductions == 0) return true;
+    if (how.reductions == 0) return {true, false};
     if (how.queue != XACC_SYNC) {
       copy_results(how, queue);
     } else {
       reductions_.collect(how, queue.stream);
       check_world();
     }
-    return meets_others;
+    return {meets_others, meeting.goes_on};
   }
 
  private:

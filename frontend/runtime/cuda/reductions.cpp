@@ -49,6 +49,7 @@ xacc_meeting_of_ranks Reductions::prepare(const xacc_launch& how, void* scratch,
   xacc_meeting_of_ranks meeting;
   meeting.scratch = scratch;
   meeting.launch = ++launch_;
+  meeting.goes_on = meets_others || !has_over(how);
   if (meets_others && team_) meeting.team = team_->device();
   if (!wants_told(how)) return meeting;
   if (how.reductions > room_) {

@@ -14,6 +14,8 @@ struct xacc_meeting {
   /// host does not wait.
   tca::device::Packet* told = nullptr;
   tca::device::Word launch = 0;
+  /// Whether nothing else happens to the results, so that the last block may do what stands behind them.
+  bool goes_on = false;
 };
 
 /// The same where the last block goes on to those of other ranks. A team of one has nobody to meet.

@@ -310,8 +310,9 @@ void xacc_barrier_device(const xacc_place* at);
 enum { xacc_slot_bytes = 16 };
 /// Threads of a block, where a program does not say.
 enum { xacc_usual_threads = 128 };
-/// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's.
-void xacc_run(const xacc_launch* how, void** values);
+/// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's. Returns
+/// whether its last block does what stands behind it.
+int xacc_run(const xacc_launch* how, void** values);
 /// Says that this program has regions for GPUs, before it starts.
 void xacc_use_gpu(void);
 /// The device's queues: `other` before `queue`, and the host behind one or all of them.
