@@ -1,4 +1,4 @@
-// Kernels that exchange the faces of a cube for a number of steps, with and without packing them.
+// Kernels that exchange messages or the faces of a cube for a number of steps, with and without packing them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,6 +24,12 @@ struct ProducedSides {
 // does so for its own elements, with no barrier of the grid.
 cudaError_t run_produced(const DeviceProducedChain& chain, const ProducedSides& sides, const Touched& touched,
                          std::uint32_t first, int steps, Grid grid, cudaStream_t stream);
+
+// The same of a message and its answer, to which both ends of a chain belong.
+cudaError_t run_produced_ping_pong(const DeviceProducedChain& chain, const DeviceProducedPut<Words>& sent,
+                                   const DeviceProducedArrival<Words>& arrived, const Touched& touched,
+                                   bool serves, std::uint32_t first, int steps, Grid grid,
+                                   cudaStream_t stream);
 
 // A step writes what it sends into the cube and packs it, exchanges what is packed by a GridChain, and unpacks it
 // into the cube. Both sides are in `out` and `in`, one behind the other.

@@ -342,7 +342,8 @@ void add_bench(Subcommands& tca) {
          "on cuda nccl, nccl-windows for its calls on symmetric windows, nccl-copy-engine for its "
          "collectives "
          "that take no kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
-         "cudaMemcpyAsync, and produced for faces that a kernel produces beside those that it packs")
+         "cudaMemcpyAsync, and produced for messages and faces that a kernel produces, and for faces that it "
+         "packs")
       ->delimiter(',')
       ->check(one_of({"mpi", "hand", "counted", "post", "nccl", "nccl-windows", "nccl-copy-engine",
                       "nccl-device", "nvshmem", "mscclpp", "copy", "produced"}));

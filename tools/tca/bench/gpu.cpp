@@ -350,7 +350,7 @@ void GpuBench::measure(const Case& one) {
 // Whether this peer's gpu::Peer can run the benchmark.
 bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
-  if (peer == "produced") return what == "halo";
+  if (peer == "produced") return what == "halo" || what == "pingpong";
   if (peer == "counted" || peer == "post") return what == "pingpong";
   if (peer == "nccl" || peer == "nccl-windows") return true;
   if (peer == "nccl-copy-engine") return what == "allgather" || what == "alltoall" || what == "overlap";
