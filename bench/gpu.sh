@@ -94,7 +94,8 @@ messages() {
   bench "$(peers nccl-windows)" pingpong --ranks 2 --start graph --bytes 8,4096,65536,1048576
   bench "" pingpong --ranks 2 --start engine --bytes 8
   bench "$in_kernels" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64,128,256
-  bench "--peer produced" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64
+  bench "--peer produced" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
+  bench "--peer produced" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64,128,256
   bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
 }
 sums() {

@@ -17,7 +17,8 @@ void cuda_ok(cudaError_t result, std::string_view what) {
       code, fmt::format("{}: CUDA says {} ({})", what, cudaGetErrorString(result), cudaGetErrorName(result)));
 }
 
-CapturedGraph::CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue) {
+CapturedGraph::CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue,
+                             unsigned long long flags) {
   cudaGraph_t graph = nullptr;
   // Thread-local mode, because other ranks may be threads of this process with CUDA calls of their own.
   cuda_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
@@ -29,7 +30,7 @@ CapturedGraph::CapturedGraph(cudaStream_t stream, const std::function<void()>& e
     throw;
   }
   cuda_ok(cudaStreamEndCapture(stream, &graph), "capturing a graph");
-  const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
+  const cudaError_t result = cudaGraphInstantiate(&graph_, graph, flags);
   cudaGraphDestroy(graph);
   cuda_ok(result, "making a graph");
   cuda_ok(cudaGraphUpload(graph_, stream), "uploading a graph");

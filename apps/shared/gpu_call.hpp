@@ -132,7 +132,9 @@ class PinnedArray {
 // What `enqueue` puts on a stream, captured once and launched as a whole from then on.
 class CapturedGraph {
  public:
-  CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue);
+  // With cudaGraphInstantiateFlagUseNodePriority among the flags, kernels keep the priorities of the streams that they were
+  // captured from.
+  CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue, unsigned long long flags = 0);
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
   ~CapturedGraph() { cudaGraphExecDestroy(graph_); }

@@ -50,10 +50,13 @@ inline void finish(cudaStream_t stream) { cuda_ok(cudaStreamSynchronize(stream),
 class Graph {
  public:
   template <class Step>
-  explicit Graph(Step step)
-      : captured_(stream_.get(), [&] {
-          for (int i = 0; i < steps_a_graph; ++i) step(stream_.get());
-        }) {}
+  explicit Graph(Step step, unsigned long long flags = 0)
+      : captured_(
+            stream_.get(),
+            [&] {
+              for (int i = 0; i < steps_a_graph; ++i) step(stream_.get());
+            },
+            flags) {}
 
   void run(int steps, cudaStream_t stream) const {
     for (int i = 0; i < steps; i += steps_a_graph) captured_.launch(stream);

@@ -46,7 +46,8 @@ class Work {
     cuda_ok(cudaGetDevice(&device), "looking at the GPU");
     cuda_ok(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
             "looking at the GPU");
-    constexpr unsigned blocks_at_once = 8, waves = 16;
+    // Reading and writing takes longer a block.
+    const unsigned blocks_at_once = 8, waves = of_memory ? 8 : 16;
     run_ = {of_memory ? Computation::memory : Computation::arithmetic, data_, bytes / sizeof(float4),
             static_cast<unsigned>(multiprocessors) * blocks_at_once * waves, 1};
     few_us_ = took_us(world, few);
@@ -132,7 +133,8 @@ class Part final : public Ring {
       ++steps_done;
       step(stream);
       finish(stream);
-      graph_.emplace([this](cudaStream_t capturing) { step(capturing); });
+      graph_.emplace([this](cudaStream_t capturing) { step(capturing); },
+                     cudaGraphInstantiateFlagUseNodePriority);
     }
     graph_->run(steps, stream);
   }

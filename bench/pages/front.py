@@ -3,7 +3,7 @@
 import re
 
 from pages.applications import FOUR_H100S
-from pages.gpu import FOUR, MSCCLPP, PEERS, TWO, beside, messages_of
+from pages.gpu import FOUR, MSCCLPP, PEERS, TWO, beside, messages_of, own_of, said
 from pages.hosts import ZEN3, first_turn, of_peer
 from pages.records import chosen, fastest, row, rule, size, us
 
@@ -28,10 +28,10 @@ def between_cores():
 
 
 def between_gpus(name, machine, fields, own_fields):
-    own = fastest(chosen(machine[0], peer=None, fabric="cuda", **{**fields, **own_fields}))
+    own = own_of(machine[0], **{**fields, **own_fields})
     found = {peer: chosen(machine[0], peer=peer, **fields) for peer in ("nccl", "nvshmem", "mscclpp")}
     order = sorted((peer for peer in found if found[peer]), key=lambda peer: fastest(found[peer])["median_us"])
-    return row(name, name_of(machine), us(own), ", ".join(f"{PEERS[peer]} {beside(found[peer], own)}" for peer in order))
+    return row(name, name_of(machine), said(own), ", ".join(f"{PEERS[peer]} {beside(found[peer], own)}" for peer in order))
 
 
 def of_messages(words, machines):

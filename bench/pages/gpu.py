@@ -3,7 +3,7 @@
 from pages.records import chosen, fastest, number, ratio, row, rule, size, us
 
 # A machine's records, and its number of GPUs. Those of the second file were made by a program of its own.
-TWO = ("2026-11-26-gpu-2xh100",), 2
+TWO = ("2026-11-28-gpu-2xh200-peers",), 2
 FOUR = ("2026-11-27-gpu-4xh100", "2026-11-27-gpu-4xh100-nccl-device"), 4
 MSCCLPP = "2026-11-24-gpu-2xh100"
 HYBRID = "2026-11-22-gpu-2xh200-hybrid"
@@ -27,6 +27,15 @@ def variant(record):
         (record["protocol"].startswith("put,"), "puts"),
     )
     return next((word for holds, word in words if holds), "")
+
+
+def own_of(files, **fields):
+    """OpenTCA's best with all its promises, by a chain that moves what lies in windows or by puts that the kernel produces."""
+    return fastest(chosen(files, peer=None, fabric="cuda", guarded=True, **fields))
+
+
+def said(own):
+    return f"{us(own)} (produced)" if own is not None and own["protocol"] == "produced" else us(own)
 
 
 def beside(found, own):
@@ -60,7 +69,7 @@ def messages(machine):
     files, gpus = machine
     lines = []
     for name, fields, own_fields in messages_of(gpus):
-        own = fastest(chosen(files, peer=None, fabric="cuda", **{**fields, **own_fields}))
+        own = own_of(files, **{**fields, **own_fields})
         others = {peer: chosen(files, peer=peer, **fields) for peer in PEERS}
         if name.startswith("the same"):
             others = {peer: [] for peer in PEERS}
@@ -70,7 +79,7 @@ def messages(machine):
     yield rule(2 + len(shown))
     for name, own, others in lines:
         if own is not None:
-            yield row(name, us(own), *(beside(others[peer], own) for peer in shown))
+            yield row(name, said(own), *(beside(others[peer], own) for peer in shown))
 
 
 WHAT = {"bcast": "broadcast", "allgather": "allgather", "allreduce": "sum", "reduce_scatter": "reduce-scatter", "alltoall": "all-to-all"}
@@ -80,7 +89,7 @@ LETTERS = {"calls": "", "windows": " w", "windows, floats": " f", "copy engine":
 
 def collective(files, gpus, what, count):
     fields = {"bench": what, "ranks": gpus, "bytes": count, "start": "graph"}
-    own = fastest(chosen(files, peer=None, fabric="cuda", **fields))
+    own = own_of(files, **fields)
     best = fastest(chosen(files, peer="nccl", **fields))
     if own is None:
         return ""
@@ -147,12 +156,12 @@ def which_nccl():
 
     for name, fields, own_fields in messages_of(gpus):
         if own_fields["start"] == "kernel" and not name.startswith("the same") and fields.get("bytes", 8) in (8, 1024):
-            own = fastest(chosen(files, peer=None, fabric="cuda", **{**fields, **own_fields}))
+            own = own_of(files, **{**fields, **own_fields})
             yield line(name, own, chosen(files, peer="nccl", **fields))
     for what, name in WHAT.items():
         for count in SIZES:
             fields = {"bench": what, "ranks": gpus, "bytes": count, "start": "graph"}
-            own = fastest(chosen(files, peer=None, fabric="cuda", **fields))
+            own = own_of(files, **fields)
             found = chosen(files, peer="nccl", **fields)
             if own is not None and any(variant(r) != "calls" for r in found):
                 yield line(f"{name} of {size(count)}", own, found)
@@ -193,26 +202,25 @@ def over_mpi_collectives():
 
 
 def overlaps(machine):
-    """By how much a computation takes longer while puts go by."""
+    """What a computation loses for each exchange beside it, of what the exchange takes by itself."""
     files, _ = machine
     found = chosen(files, bench="overlap", fabric=("cuda", "nccl"))
     sizes = sorted({record["bytes"] for record in found})
-    yield row("", "computation", *map(size, sizes))
+    yield row("µs lost, of µs", "beside", *map(size, sizes))
     yield rule(2 + len(sizes))
-    ways = list(dict.fromkeys((r["peer"], r["protocol"], r["start"]) for r in found))
-    for peer, protocol, start in ways:
+    for peer, protocol, start in dict.fromkeys((r["peer"], r["protocol"], r["start"]) for r in found):
+        who = f"{PEERS.get(peer, 'OpenTCA')}, {protocol.replace('_', ' ')}, by {start}"
         for kind in ("arithmetic", "memory"):
-            cells = []
-            for count in sizes:
-                one = fastest(chosen(files, bench="overlap", peer=peer, protocol=protocol, start=start, bytes=count, computation=kind))
-                cells.append(f"{100 * (one['median_us'] / one['compute_us'] - 1):+.0f} %" if one else "")
-            who = f"{'OpenTCA' if peer is None else PEERS[peer]}, {protocol.replace('_', ' ')}, by {start}"
-            yield row(who if kind == "arithmetic" else "", kind, *cells)
+            of = {"bench": "overlap", "peer": peer, "protocol": protocol, "start": start, "computation": kind}
+            cells = [fastest(chosen(files, bytes=count, **of)) for count in sizes]
+            yield row(who if kind == "arithmetic" else "", kind, *map(lost, cells))
 
 
-def glance(files, fields, own_fields=None, unit=" µs"):
-    own = fastest(chosen(files, peer=None, fabric="cuda", **{**fields, **(own_fields or {})}))
-    return us(own) + unit, own
+def lost(record):
+    if record is None:
+        return ""
+    each = (record["median_us"] - record["compute_us"]) / record["puts"]
+    return f"{number(max(each, 0))} of {number(record['exchange_us'] / record['puts'])}"
 
 
 TABLES = {
@@ -222,6 +230,7 @@ TABLES = {
     "gpu-collectives-four": lambda: collectives(FOUR),
     "gpu-puts-two": lambda: large_puts(TWO),
     "gpu-puts-four": lambda: large_puts(FOUR),
+    "gpu-overlap": lambda: overlaps(TWO),
     "gpu-mscclpp": mscclpp,
     "gpu-nccl": which_nccl,
     "gpu-over-mpi-messages": over_mpi_messages,

@@ -10,7 +10,7 @@ __device__ float4 next(float4 v) {
 }
 
 __global__ void __launch_bounds__(Computation::threads) arithmetic_kernel(Computation c) {
-  constexpr unsigned a_turn = 64;
+  constexpr unsigned a_turn = 8;
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   float4 value = c.data[i];
   for (unsigned turn = 0; turn < c.turns * a_turn; ++turn) value = next(value);

@@ -59,4 +59,11 @@ class Memory {
   Window window_ = nullptr;
 };
 
+// In which memory and in whose words NCCL is called.
+struct Way {
+  ncclComm_t comm;
+  Memory::Kind memory = Memory::plain;
+  std::string words;  // behind the name of what is called
+};
+
 }  // namespace tca::bench::gpu::nccl

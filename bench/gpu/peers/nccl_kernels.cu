@@ -27,7 +27,7 @@ __device__ Part packets_of(const Share& share) {
   return {share.begin * packet_data, share.end * packet_data, threadIdx.x, blockDim.x, packet_words};
 }
 
-// A thread sends and receives the same packets. Rank 1 answers with the values of the next step.
+// A thread sends and receives the same packets; whatever it receives it has read, and stores in place. Rank 1 answers with the values of the next step.
 __global__ void packets_kernel(const __grid_constant__ Message m, std::uint32_t first, int steps) {
   const Share share(m.bytes / packet_data, blockIdx.x, gridDim.x);
   Packets session(Block(), m.device.comm, m.pair, m.device.slots, blockIdx.x, static_cast<int>(share.most));
@@ -36,7 +36,6 @@ __global__ void packets_kernel(const __grid_constant__ Message m, std::uint32_t 
   const auto receive = [&] {
     for (std::size_t i = share.mine(); i < share.end; i += blockDim.x)
       reinterpret_cast<Word*>(m.in)[i] = session.recv<Word>(static_cast<int>(i - share.begin));
-    read_piece(m.touched.arrived[0], m.touched.rows, mine);
   };
   for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
     if (rank == 1) receive();
