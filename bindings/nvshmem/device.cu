@@ -17,6 +17,7 @@ namespace {
 using tca::device::Word;
 using tca::nvshmem::Meeting;
 using tca::nvshmem::nobody;
+using tca::nvshmem::somebody;
 
 // The thread, warp or block that makes a call, in the terms of the protocols.
 struct Thread {
@@ -53,12 +54,15 @@ __device__ void by(Scope scope, const Body& body) {
   if (scope == by_thread) body(group_of<by_thread>());
 }
 
-// One thread of a kernel tells; the others wait until it has, and then end the kernel all the same.
+// One thread of a kernel tells what is wrong; the others wait until it has, and then end the kernel all the same.
 __device__ unsigned told = 0;
-__device__ bool may_tell() {
-  if (atomicExch(&told, 1) == 0) return true;
+__device__ void let_tell() {
   const std::uint64_t begin = tca::device::now_ns();
   while (tca::device::now_ns() - begin < 1'000'000'000) __nanosleep(1'000'000);
+}
+__device__ bool may_tell() {
+  if (atomicExch(&told, 1) == 0) return true;
+  let_tell();
   return false;
 }
 __device__ void end_kernel() {
@@ -77,13 +81,19 @@ __device__ Word lost_pe() {
 __device__ double seconds() { return static_cast<double>(team_of[0].limits.limit_ns) * 1e-9; }
 
 __device__ __noinline__ void fail_team(nvshmem_team_t team, Word missing, const char* call) {
-  if (may_tell()) {
-    if (lost_pe() != nobody)
-      printf("nvshmem: PE %d: %s: PE %u is lost\n", state.pe, call, lost_pe());
+  if (missing == somebody) {
+    let_tell();
+  } else if (may_tell()) {
+    if (const Word lost = lost_pe(); lost != nobody)
+      printf("nvshmem: PE %d: %s: PE %u is lost\n", state.pe, call, lost);
     else
       printf("nvshmem: PE %d: %s on team %d: PE %u has not come within %g s\n", state.pe, call, team, missing,
              seconds());
   }
+  end_kernel();
+}
+__device__ __noinline__ void fail_no_team(nvshmem_team_t team, const char* call) {
+  if (may_tell()) printf("nvshmem: PE %d: %s: there is no team %d\n", state.pe, call, team);
   end_kernel();
 }
 
@@ -192,9 +202,7 @@ __device__ unsigned long long go_on(unsigned long long begin) {
 }
 
 __device__ void check_team(nvshmem_team_t team, const char* call) {
-  if (static_cast<unsigned>(team) < 3) return;
-  if (may_tell()) printf("nvshmem: PE %d: %s: there is no team %d\n", state.pe, call, team);
-  end_kernel();
+  if (static_cast<unsigned>(team) >= 3) fail_no_team(team, call);
 }
 
 __device__ void copy(Scope scope, void* to, const void* from, size_t bytes, unsigned atom) {

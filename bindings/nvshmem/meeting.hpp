@@ -15,8 +15,9 @@ namespace tca::nvshmem {
 
 using device::Word;
 
-// Every call returns the PE that has not come, or `nobody`, on all lanes alike for one lane at least that knows.
-inline constexpr Word nobody = device::no_link;
+// Every call returns `nobody` where all PEs have come. Otherwise lanes that know return the PE that has not, and the others
+// `somebody`.
+inline constexpr Word nobody = device::no_link, somebody = nobody - 1;
 
 // A wait of some microseconds, which keeps nothing but a count: what takes longer goes on out of line with
 // a BoundedWait, so that a call that is quick has few registers to save.
@@ -210,7 +211,7 @@ class Meeting {
     const bool good = group_.all(missing == nobody);
     end();
     if (good) return nobody;
-    return missing == nobody ? team_.rank : missing;
+    return missing == nobody ? somebody : missing;
   }
 
   const DeviceTeam& team_;
