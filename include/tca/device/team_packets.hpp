@@ -29,9 +29,10 @@ TCA_DEVICE T value_of(std::uint64_t bits) {
 inline constexpr Word packets_at_once = 4;
 
 // Waits for a packet of each of the ranks `first` and on, of which there are up to `packets_at_once` below
-// `end`. They are `pitch` apart from `mine` on, by rank, and are the ones awaited once their upper half is `flag`. As long as one is missing, all are asked for again: one
-// after the other they would take a trip each even where they had arrived long ago. That of `acquired` is loaded
-// with acquire, behind the others, whose loads would have to wait for it.
+// `end`. They are `pitch` apart from `mine` on, by rank, and are the ones awaited once their upper half is
+// `flag`. As long as one is missing, all are asked for again: one after the other they would take a trip each
+// even where they had arrived long ago. That of `acquired` is loaded with acquire, behind the others, whose
+// loads would have to wait for it.
 TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet* mine, Word pitch, Word first,
                               Word end, Word acquired, std::uint64_t flag, Packet (&got)[packets_at_once]) {
   BoundedWait waiting(limits, step);
