@@ -12,6 +12,7 @@
 ///     solve<<<blocks, threads>>>(sums.device(), ...);         // a cooperative launch
 #pragma once
 
+#include "tca/device/block_sums.cuh"
 #include "tca/device/groups.cuh"
 #include "tca/device/packet.hpp"
 #include "tca/device/stores.hpp"
@@ -29,7 +30,8 @@ class BlockTeam {
       : team_(team),
         lane_(device::keep_in_register(device::thread_number())),
         threads_(device::keep_in_register(device::threads_in_block())),
-        step_(*team.step) {}
+        step_(*team.step),
+        sums_(team, lane_, threads_) {}
   BlockTeam(const BlockTeam&) = delete;
   __device__ ~BlockTeam() {
     __syncthreads();  // every thread has read the step
@@ -47,12 +49,7 @@ class BlockTeam {
     if (count == 0) return agree();  // without a packet nobody would hear of the step
     ++step_;
     sync();
-    if (count != prepared_) prepare(count);
-    if (is_for_warp_ == 0) {
-      for (device::Word v = lane_; good_ && v < count; v += threads_) combine(values[v], v, op);
-    } else if (lane_ < warp) {
-      combine_in_warp(values, op);
-    }
+    good_ = good_ && sums_.reduce(values, count, step_, op);
     return agree();
   }
   __device__ bool allreduce_sum(double* values, device::Word count) {
@@ -98,15 +95,6 @@ class BlockTeam {
  private:
   static constexpr device::Word warp = 32;
 
-  // Of a thread that combines a value of all ranks: so many others it asks at once. It has their places for its
-  // packets at hand.
-  static constexpr device::Word others_at_once = 3;
-
-  // The lanes of the block's first warp.
-  struct Warp {
-    __device__ bool all(bool mine) const { return __all_sync(0xffffffffu, mine) != 0; }
-  };
-
   // A block of one warp need not use the block's barrier, which takes longer.
   __device__ bool is_a_warp() const { return threads_ <= warp; }
   __device__ void sync() const {
@@ -120,7 +108,7 @@ class BlockTeam {
   __device__ bool agree() {
     if (!is_a_warp()) return good_ = __syncthreads_and(good_) != 0;
     __syncwarp();  // a vote orders no memory
-    return good_ = Warp().all(good_);
+    return good_ = __all_sync(0xffffffffu, good_) != 0;
   }
 
   __device__ void send(device::Word to, device::Word number, std::uint64_t raw) const {
@@ -140,134 +128,11 @@ class BlockTeam {
     return true;
   }
 
-  // What a thread needs for so many values, worked out once: with few values, which is its own of which rank, and
-  // where its packets are, since the division alone takes a tenth of what a sum does.
-  __device__ void prepare(device::Word count) {
-    prepared_ = count;
-    is_for_warp_ = count * size() <= warp ? 1 : 0;
-    if (is_for_warp_ == 0) {
-#pragma unroll
-      for (device::Word k = 0; k < others_at_once; ++k)
-        if (k + 1 < size()) to_[k] = team_.theirs[other(k)];
-      return;
-    }
-    partner_ = lane_ / count;
-    number_ = lane_ % count;
-    link_ = partner_ < size() && partner_ != rank() ? partner_ : device::no_link;
-    from_ = team_.mine;
-    if (link_ == device::no_link) return;
-    to_[0] = team_.theirs[partner_] + number_;
-    from_ += partner_ * 2 * team_.max_values + number_;
-  }
-  // The k-th of the other ranks.
-  __device__ device::Word other(device::Word k) const { return k < rank() ? k : k + 1; }
-
-  // One thread, one value of every rank. A scheduler has few warps of a block, so each instruction before the first
-  // store, or behind the last arrival, makes the sum longer.
-  template <class T, class Op>
-  __device__ void combine(T& at, device::Word number, Op op) {
-    const std::uint64_t own = device::bits_of(at);
-    const device::Packet packet = device::Packet::of(own, step_);
-    const device::Word place = step_ % 2 * team_.max_values + number, others = size() - 1;
-#pragma unroll
-    for (device::Word k = 0; k < others_at_once; ++k)
-      if (k < others) to_[k][place].write(packet);
-#pragma unroll 1
-    for (device::Word k = others_at_once; k < others; ++k) team_.theirs[other(k)][place].write(packet);
-    device::Packet got[others_at_once];
-    good_ = await_others(place, 0, got);
-    // In the order of the ranks. This one is among the first ones, or comes before the first other with a larger number.
-    T total = of_rank<T>(0, own, got);
-#pragma unroll
-    for (device::Word r = 1; r <= others_at_once; ++r)
-      if (r <= others && (r < others_at_once || rank() <= others_at_once))
-        total = op(total, of_rank<T>(r, own, got));
-    const bool is_left = rank() > others_at_once;
-#pragma unroll 1
-    for (device::Word first = others_at_once; good_ && first < others; first += others_at_once) {
-      good_ = await_others(place, first, got);
-#pragma unroll
-      for (device::Word k = 0; k < others_at_once; ++k) {
-        if (first + k >= others) break;
-        if (is_left && first + k == rank()) total = op(total, device::value_of<T>(own));
-        total = op(total, device::value_of<T>(got[k].data()));
-      }
-    }
-    if (is_left && rank() == others) total = op(total, device::value_of<T>(own));
-    if (good_) at = total;
-  }
-  // The value of one of the first ranks.
-  template <class T>
-  __device__ T of_rank(device::Word r, std::uint64_t own, const device::Packet (&got)[others_at_once]) const {
-    const std::uint64_t not_below = r == 0 || r == rank() ? own : got[r - 1].data();
-    return device::value_of<T>(r < others_at_once && r < rank() ? got[r].data() : not_below);
-  }
-  // Waits for the packets at a place of some of the others, and asks for all of them again as long as one is
-  // missing: one after the other they would take a trip to the L2 each.
-  __device__ bool await_others(device::Word place, device::Word first,
-                               device::Packet (&got)[others_at_once]) const {
-    const device::Word others = device::keep_in_register(size() - 1);
-    const device::Packet* at[others_at_once];
-#pragma unroll
-    for (device::Word k = 0; k < others_at_once; ++k)
-      at[k] = device::keep_in_register(team_.mine + (place + other(first + k) * 2 * team_.max_values));
-    device::BoundedWait waiting(team_.limits, step_);
-    for (;;) {
-#pragma unroll
-      for (device::Word k = 0; k < others_at_once; ++k)
-        if (first + k < others) got[k] = at[k]->read_once();
-      device::Word missing = device::no_link;
-#pragma unroll
-      for (device::Word k = 0; k < others_at_once; ++k)
-        if (first + k < others && !got[k].carries(step_)) missing = first + k;
-      if (missing == device::no_link) return true;
-      if (!waiting.keep_polling_for([&] { return other(missing); })) return false;
-    }
-  }
-
-  // A lane for each value of each rank. All poll together, those without a partner for nothing, so that no
-  // lane has to wait for others that are elsewhere.
-  template <class T, class Op>
-  __device__ void combine_in_warp(T* values, Op op) {
-    std::uint64_t raw = partner_ < size() ? device::bits_of(values[number_]) : 0;
-    const bool has_partner = link_ != device::no_link;
-    const device::Word set = step_ % 2 * team_.max_values;
-    if (has_partner) to_[0][set].write(device::Packet::of(raw, step_));
-    const device::Packet* const from = from_ + set;
-    device::BoundedWait waiting(team_.limits, step_);
-    device::Packet packet = from->read_once();
-    while (!Warp().all(!has_partner || packet.carries(step_))) {
-      // Only lanes that still wait tell for whom.
-      const bool waits = has_partner && !packet.carries(step_);
-      if (!waiting.keep_polling(waits ? link_ : device::no_link, Warp())) {
-        good_ = false;
-        return;
-      }
-      packet = from->read_once();
-    }
-    if (has_partner) raw = packet.data();
-    const auto of_rank = [&](device::Word r) {
-      return device::value_of<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_));
-    };
-    T total = of_rank(0);
-#pragma unroll
-    for (device::Word r = 1; r <= others_at_once; ++r)
-      if (r < size()) total = op(total, of_rank(r));
-#pragma unroll 1
-    for (device::Word r = others_at_once + 1; r < size(); ++r) total = op(total, of_rank(r));
-    __syncwarp();  // every lane has read its value
-    if (partner_ == 0) values[number_] = total;
-  }
-
   const DeviceTeam& team_;
   const device::Word lane_, threads_;  // the thread's number in the block, and the block's threads
   device::Word step_;
   bool good_ = true;
-  // What a thread has prepared for sums of `prepared_` values; see `prepare`.
-  device::Word prepared_ = ~device::Word{0}, partner_ = 0, number_ = 0, link_ = device::no_link;
-  device::Flag is_for_warp_ = 0;
-  device::Packet* to_[others_at_once] = {};
-  const device::Packet* from_ = nullptr;
+  device::BlockSums sums_;
 };
 
 /// Every thread of every block of a cooperative launch makes every call, and every rank launches the same

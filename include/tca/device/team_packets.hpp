@@ -29,20 +29,18 @@ TCA_DEVICE T value_of(std::uint64_t bits) {
 inline constexpr Word packets_at_once = 4;
 
 // Waits for a packet of each of the ranks `first` and on, of which there are up to `packets_at_once` below
-// `end`, except of `own`, which sends itself nothing. They are `pitch` apart from `mine` on, by rank, and are
-// the ones awaited once their upper half is `flag`. As long as one is missing, all are asked for again: one
-// after the other they would take a trip each even where they had arrived long ago. That of `acquired` is loaded
-// with acquire, behind the others, whose loads would have to wait for it.
+// `end`. They are `pitch` apart from `mine` on, by rank, and are the ones awaited once their upper half is
+// `flag`. As long as one is missing, all are asked for again: one after the other they would take a trip each
+// even where they had arrived long ago. That of `acquired` is loaded with acquire, behind the others, whose
+// loads would have to wait for it.
 TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet* mine, Word pitch, Word first,
-                              Word end, Word own, Word acquired, std::uint64_t flag,
-                              Packet (&got)[packets_at_once]) {
+                              Word end, Word acquired, std::uint64_t flag, Packet (&got)[packets_at_once]) {
   BoundedWait waiting(limits, step);
   const auto place = [&](Word rank) { return mine + static_cast<std::size_t>(rank * pitch); };
   for (;;) {
     TCA_UNROLL
     for (Word k = 0; k < packets_at_once; ++k) {
-      if (first + k < end && first + k != own && first + k != acquired)
-        got[k] = place(first + k)->read_once();
+      if (first + k < end && first + k != acquired) got[k] = place(first + k)->read_once();
     }
     TCA_UNROLL
     for (Word k = 0; k < packets_at_once; ++k) {
@@ -51,7 +49,7 @@ TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet*
     Word missing = no_link;
     TCA_UNROLL
     for (Word k = 0; k < packets_at_once; ++k) {
-      if (first + k < end && first + k != own && got[k].high != flag) missing = first + k;
+      if (first + k < end && got[k].high != flag) missing = first + k;
     }
     if (missing == no_link) return true;
     if (!waiting.keep_polling(missing)) return false;
@@ -117,8 +115,8 @@ struct GridStep {
     bool begun = false;
     for (Word rank = first; rank < end; rank += packets_at_once) {
       Packet got[packets_at_once];
-      if (!await_packets(team.limits, step, mine() + at, pitch(), rank, end, no_link,
-                         everywhere ? no_link : team.rank, flag(), got))
+      if (!await_packets(team.limits, step, mine() + at, pitch(), rank, end, everywhere ? no_link : team.rank,
+                         flag(), got))
         return false;
       TCA_UNROLL
       for (Word k = 0; k < packets_at_once; ++k) {
