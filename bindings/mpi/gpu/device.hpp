@@ -31,8 +31,8 @@ class Device {
   explicit Device(CUcontext context);
   bool run(const Places& from, std::uint64_t from_at, const Places& to, std::uint64_t to_at,
            std::uint64_t bytes);
-
   bool run_few(const std::byte* from, std::byte* to, std::uint32_t bytes);
+
   // What is written to the host in pinned memory, before the room for bytes.
   struct Words {
     volatile std::uint32_t done;
