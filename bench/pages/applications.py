@@ -7,6 +7,8 @@ TWO_H100S = "2026-11-26-gpu-2xh100"
 CG_H100S = "2026-11-28-gpu-4xh100-cg"
 SEARCHES = "2026-11-28-gpu-2xh200-bfs-posts"
 LATEST = "2026-11-28-gpu-2xh200-applications"
+TWO_H200S = "2026-11-28-gpu-2xh200-apps"
+FOUR_H200S = "2026-11-28-gpu-4xh200"
 QUDA = "2026-11-20-gpu-quda"
 
 
@@ -72,15 +74,24 @@ def rate(record):
     return "" if record is None else f"{us(record)}, {number(record['teps_harmonic_mean'] / 1e9)}"
 
 
+def lattices_on_h200s():
+    yield row("", "H200s", "an iteration")
+    yield rule(3)
+    for n in (8, 16):
+        for gpus, file in ((1, TWO_H200S), (2, TWO_H200S), (4, FOUR_H200S)):
+            found = fastest(chosen(file, bench="qcd_cg", n=n, ranks=gpus, start="kernel"))
+            yield row(f"{n}⁴" if gpus == 1 else "", gpus, us(found))
+
+
 def searches():
-    yield row("scale", "1 GPU", "2 GPUs", "NCCL on 2")
-    yield rule(4)
+    yield row("scale", "1 GPU", "2 GPUs", "4 GPUs", "NCCL on 2")
+    yield rule(5)
     for scale in (12, 15, 18, 20, 24):
         of = {"bench": "graph500_bfs", "layout": "packed", "scale": scale}
         nccl = fastest(chosen(SEARCHES, peer="nccl", ranks=2, **of))
         of.update(peer=None, start="resident")
         in_turn = chosen(SEARCHES, ranks=2, command=nccl["command"], **of) if nccl else chosen(SEARCHES, ranks=2, **of)
-        yield row(scale, *map(rate, [fastest(chosen(SEARCHES, ranks=1, **of)), fastest(in_turn), nccl]))
+        yield row(scale, *map(rate, [fastest(chosen(SEARCHES, ranks=1, **of)), fastest(in_turn), fastest(chosen(FOUR_H200S, ranks=4, **of)), nccl]))
 
 
 def transforms():
@@ -88,45 +99,48 @@ def transforms():
     yield rule(4)
     for n, name, kind in ((64, "64³", None), (128, "128³", None), (256, "256³", None), (128, "class A of NPB, a step", "A")):
         of = {"bench": "fft", "n": n, "class": kind, "start": "graph"}
-        own = [fastest(chosen(LATEST, peer=None, ranks=count, **of)) for count in (1, 2)]
-        yield row(name, *map(us, [*own, fastest(chosen(LATEST, peer="nccl", ranks=2, **of))]))
+        files = (LATEST, TWO_H200S)
+        own = [fastest(chosen(files, peer=None, ranks=count, **of)) for count in (1, 2)]
+        yield row(name, *map(us, [*own, fastest(chosen(files, peer="nccl", ranks=2, **of))]))
 
 
 def spin():
-    yield row("lattice", "1 GPU, one kernel", "2 GPUs, one kernel", "2 GPUs, graph", "NCCL on 2, graph")
-    yield rule(5)
+    yield row("lattice", "1 GPU, one kernel", "2 GPUs, one kernel", "2 GPUs, graph", "4 GPUs, one kernel", "4 GPUs, graph", "NCCL on 2, graph")
+    yield rule(7)
     for n in (64, 256):
         of = {"bench": "heisenberg_spin_glass", "n": n}
-        ways = ({"peer": None, "ranks": 1, "start": "kernel"}, *({"peer": None, "ranks": 2, "start": s} for s in ("kernel", "graph")))
-        found = [fastest(chosen(LATEST, **way, **of)) for way in (*ways, {"peer": "nccl", "ranks": 2})]
+        ways = [{"peer": None, "ranks": ranks, "start": start} for ranks in (2, 4) for start in ("kernel", "graph")]
+        ways = [{"peer": None, "ranks": 1, "start": "kernel"}, *ways, {"peer": "nccl", "ranks": 2}]
+        found = [fastest(chosen((LATEST, TWO_H200S, FOUR_H200S), **way, **of)) for way in ways]
         yield row(f"{n}³", *(number(record["ps_an_update"]) if record else "" for record in found))
 
 
 def plasma():
-    yield row("cells", "electrons", "1 GPU, graph", "1 GPU, one kernel", "2 GPUs, graph", "2 GPUs, one kernel", "NCCL on 2, graph")
-    yield rule(7)
+    yield row("cells", "electrons", "1 GPU, graph", "1 GPU, one kernel", "2 GPUs, graph", "2 GPUs, one kernel", "4 GPUs, graph", "NCCL on 2", "NCCL on 4")
+    yield rule(9)
     for n in (64, 32):
-        of = {"bench": "pic", "extents": [n, n, n], "wave": "growth rate"}
-        found = [chosen(LATEST, peer=None, ranks=count, start=start, **of) for count in (1, 2) for start in ("graph", "kernel")]
-        cells = [fastest(records) for records in (*found, chosen(LATEST, peer="nccl", ranks=2, **of))]
+        of = {"bench": "pic", "n": n, "wave": "growth rate"}
+        ways = [{"peer": None, "ranks": ranks, "start": start} for ranks in (1, 2) for start in ("graph", "kernel")]
+        ways += [{"peer": None, "ranks": 4}, {"peer": "nccl", "ranks": 2}, {"peer": "nccl", "ranks": 4}]
+        cells = [fastest(chosen((TWO_H200S, FOUR_H200S), **way, **of)) for way in ways]
         yield row(f"{n}³", f"{cells[0]['particles']:,}", *map(us, cells))
 
 
 def trigger():
-    yield row("events a second", "batches of", "GPUs", "p50", "p99", "a launch for each batch, p50 and p99")
-    yield rule(6)
-    for own in chosen(LATEST, bench="trigger", peer=None):
-        launches = fastest(chosen(LATEST, bench="trigger", peer="launches", rate=own["rate"]))
-        beside = f"{us(launches)}, {number(launches['p99_us'])}" if launches else ""
+    yield row("events a second", "batches of", "GPUs", "p50", "p99", "p99.9", "most")
+    yield rule(7)
+    for own in sorted(chosen(TWO_H200S, bench="trigger", peer=None), key=lambda record: (record["ranks"], record["rate"])):
         batch = own["layout"].removeprefix("batches of ")
-        yield row(f"{own['rate'] / 1e6:.2g} million", batch, own["ranks"], us(own), number(own["p99_us"]), beside)
+        times = (number(own[key]) for key in ("median_us", "p99_us", "p999_us", "max_us"))
+        yield row(f"{own['rate'] / 1e6:.2g} million", batch, own["ranks"], *times)
 
 
 TABLES = {
     "gpu-himeno": himeno,
     "gpu-qcd": cg_of_lattices,
     "gpu-qcd-one": solves_on_one_gpu,
-    "gpu-cg-h200": lambda: cg(LATEST, (2,), 2),
+    "gpu-cg-h200": lambda: cg((LATEST, FOUR_H200S), (2, 4), 2),
+    "gpu-qcd-h200": lattices_on_h200s,
     "gpu-cg-h100": lambda: cg(CG_H100S, (2, 4), 4),
     "gpu-bfs": searches,
     "gpu-fft": transforms,

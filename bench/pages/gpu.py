@@ -125,6 +125,21 @@ def large_puts(machine):
             yield row(f"OpenTCA, rows of {size(length)}", f"{best['gbps']:.0f}", f"{100 * copy['median_us'] / best['median_us']:.0f} %")
 
 
+def in_kernels():
+    """What a chain takes that moves what lies in windows, what puts take that the kernel produces, and peers' kernels."""
+    file = "2026-11-28-gpu-4xh200"
+    yield row("µs", "a chain", "produced puts", "unguarded", "NCCL, packets", "NCCL, stores", "NVSHMEM")
+    yield rule(7)
+    lines = [(f"{size(count)} one way", {"bench": "pingpong", "bytes": count}) for count in (8, 4096, 65536, 1048576)]
+    lines += [(f"both faces of {n}³", {"bench": "halo", "n": n, "scope": "parts"}) for n in (64, 128)]
+    lines += [(f"sum of {n} double{'s' if n > 1 else ''}", {"bench": "allreduce", "n": n, "scope": None}) for n in (1, 128)]
+    for name, of in lines:
+        found = [fastest(chosen(file, peer=None, protocol="ll", **of))]
+        found += [fastest(chosen(file, peer=None, protocol="produced", guarded=guarded, **of)) for guarded in (True, False)]
+        found += [fastest(chosen(file, protocol=protocol, **of)) for protocol in ("device API, LL packets", "device API, LSA stores")]
+        yield row(name, *map(us, [*found, fastest(chosen(file, peer="nvshmem", **of))]))
+
+
 def engine(machine):
     return fastest(chosen(machine[0], bench="pingpong", start="engine", bytes=8, peer=None))
 
@@ -231,6 +246,7 @@ TABLES = {
     "gpu-puts-two": lambda: large_puts(TWO),
     "gpu-puts-four": lambda: large_puts(FOUR),
     "gpu-overlap": lambda: overlaps(TWO),
+    "gpu-in-kernels": in_kernels,
     "gpu-mscclpp": mscclpp,
     "gpu-nccl": which_nccl,
     "gpu-over-mpi-messages": over_mpi_messages,

@@ -1,6 +1,8 @@
 """Figures on hosts, from records of one run each."""
 
-from pages.records import chosen, fastest, in_words, ratio, row, rule, size, turns, us
+import statistics
+
+from pages.records import chosen, fastest, in_words, number, ratio, row, rule, size, turns, us
 
 ZEN3 = "2026-11-27-host-epyc"
 XEON32 = "2026-11-27-host-xeon32"
@@ -111,6 +113,20 @@ def transforms():
         yield row(f"{own['n']}³", own["ranks"], us(own), *(us(cells.get(protocol)) for protocol in peers))
 
 
+def ranks():
+    """The medians of what several turns gave."""
+    names = {"fft": "transform of {}", "heisenberg_spin_glass": "sweep of spins, {}", "pic": "step of a plasma, {}"}
+    yield row("", "1 rank", "2 ranks", "times as fast")
+    yield rule(4)
+    times = {}
+    for record in chosen("2026-11-28-host-xeon32-ranks", bench=tuple(names)):
+        what = names[record["bench"]].format(" x ".join(map(str, record["extents"])))
+        times.setdefault(what, {}).setdefault(record["ranks"], []).append(record["median_us"])
+    for what, by_ranks in times.items():
+        one, two = (statistics.median(by_ranks[ranks]) for ranks in (1, 2))
+        yield row(what, number(one), number(two), number(one / two))
+
+
 def commits():
     yield row("ranks", "commit, µs a rank", "kept of it, KB a rank", "all, s", "memory at most, GB")
     yield rule(5)
@@ -192,6 +208,7 @@ TABLES = {
     "host-cg": cg,
     "host-bfs": searches,
     "host-fft": transforms,
+    "host-ranks": ranks,
     "host-commit": commits,
     "host-predicted": predicted,
     "host-languages": languages,
