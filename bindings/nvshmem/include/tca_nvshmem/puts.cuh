@@ -80,9 +80,18 @@ __device__ __forceinline__ void put_with_signal(void* there, const void* from, c
   const unsigned long long data = reinterpret_cast<unsigned long long>(there);
   const uint64_t bits = *static_cast<const uint64_t*>(from);
   const bool first = data < reinterpret_cast<unsigned long long>(signal);
-  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(data & ~15ull), "l"(first ? bits : value),
-               "l"(first ? value : bits)
+  const uint64_t low = first ? bits : value, high = first ? value : bits;
+  // PTX knows an access of 128 bits as one operation from CUDA 12.3 on; before, that of a pair is the same instruction.
+#if __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 3
+  asm volatile(
+      "{\n\t.reg .b128 both;\n\tmov.b128 both, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], both;\n\t}" ::
+          "l"(data & ~15ull),
+      "l"(low), "l"(high)
+      : "memory");
+#else
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(data & ~15ull), "l"(low), "l"(high)
                : "memory");
+#endif
 }
 
 template <Scope scope>
