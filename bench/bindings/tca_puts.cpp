@@ -54,7 +54,8 @@ int measure(tca::World& world) {
   done(tcaMalloc(&source, sizeof(double), tcaMemoryGPU));
   done(tcaMalloc(&target, sizeof(double), tcaMemoryGPU));
   const tcaHandle from = handle_of(static_cast<double*>(source));
-  const tcaHandle to = world.all_gather(handle_of(static_cast<double*>(target)))[static_cast<std::size_t>(other)];
+  const tcaHandle to =
+      world.all_gather(handle_of(static_cast<double*>(target)))[static_cast<std::size_t>(other)];
   tcaDesc* const chain = tcaDescNew();
   done(tcaDescSetMemcpy(chain, &to, 0, &from, 0, sizeof(double), tcaDMANotify, slot, tag));
   done(tcaDescSet(chain, 0));
@@ -74,7 +75,10 @@ int measure(tca::World& world) {
     };
     const auto by_itself = [&] {
       by_post.push_back(one_way(
-          world, [&] { post.wait(), post.start(); }, [&] { notices.wait({other, slot, tag}); }));
+          world, [&] { post.wait(), post.start(); },
+          [&] {
+            notices.wait({other, slot, tag});
+          }));
     };
     if (turn % 2 == 0)
       by_calls(), by_itself();
@@ -86,8 +90,9 @@ int measure(tca::World& world) {
   done(tcaWaitDMAC(0));
   world.barrier();
   if (world.rank() == 0)
-    fmt::print("8 bytes one way: TCA's calls {:.3f} us, a post {:.3f} us; ratio {:.3f} (median of {} turns)\n",
-               median(by_tca), median(by_post), median(ratios), turns);
+    fmt::print(
+        "8 bytes one way: TCA's calls {:.3f} us, a post {:.3f} us; ratio {:.3f} (median of {} turns)\n",
+        median(by_tca), median(by_post), median(ratios), turns);
   return 0;
 }
 

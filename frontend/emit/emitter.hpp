@@ -315,7 +315,8 @@ class Emitter {
   KernelSurroundings surroundings_;
   const Statement* behind_ = nullptr;  // what stands behind the next statement
   std::set<int> done_;                 // directives that regions in front of them do
-  std::map<const Directive*, std::string> joined_;  // what regions in front may do, and what says whether they have
+  std::map<const Directive*, std::string>
+      joined_;  // what regions in front may do, and what says whether they have
   bool in_kernel_ = false;
   std::set<std::string> device_pointers_;  // of data regions around
   std::string set_up_;                     // what a program does before its main

@@ -84,7 +84,8 @@ void Present::enter(const xacc_item& item, std::int64_t queue, const xacc_place&
     mapping.device = provided(host);
     mapping.own = !mapping.device;
     if (mapping.own) mapping.device = static_cast<std::byte*>(device_.allocate(item.bytes));
-    if (copies_in(item.clause) && mapping.device != host) device_.copy_to(mapping.device, host, item.bytes, queue);
+    if (copies_in(item.clause) && mapping.device != host)
+      device_.copy_to(mapping.device, host, item.bytes, queue);
   }
   mappings_.push_back(std::move(mapping));
   ++version_;

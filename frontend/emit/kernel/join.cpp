@@ -42,7 +42,8 @@ void Emitter::join(Kernel& k, const Statement& statement) {
     const Symbol* symbol = program_.uses[i];
     if (!symbol || !known.insert(symbol).second) continue;
     const std::string name(symbol->name), at = unique("at");
-    k.set_up += " xacc_rows " + at + " = xacc_rows_of(" + quoted(name) + ", &" + name + ", 1, 0, " + k.place_text + ");";
+    k.set_up += " xacc_rows " + at + " = xacc_rows_of(" + quoted(name) + ", &" + name + ", 1, 0, " +
+                k.place_text + ");";
     add_value(k, element_type(*symbol) + "* " + at, "&" + at + ".data");
     k.last_before += " " + element_type(*symbol) + "& " + name + " = *" + at + ";";
   }

@@ -33,7 +33,7 @@ struct Kernel {
   // A statement that the last block does as well, with what it names, and the host's variable that says whether it has.
   Range last = {};
   std::string last_before = {}, joined = {};
-  std::string unless = {};  // such a variable: then there is nothing left to launch
+  std::string unless = {};                   // such a variable: then there is nothing left to launch
   std::string condition = {}, hoisted = {};  // of `if`: otherwise the host does it, with these pointers
 };
 

@@ -38,8 +38,8 @@ std::string Emitter::kernel_text(Kernel& k) {
   const std::string meeting = k.reductions == 0 ? "void*"
                               : k.over.empty()  ? "const __grid_constant__ xacc_meeting xacc_meet"
                                                 : "const __grid_constant__ xacc_meeting_of_ranks xacc_meet";
-  std::string text = "\nstatic __global__ void " + most_threads(k) + k.name + "_body(" + meeting + k.parameters +
-                     ") {\ntca::wait_for_previous_kernel();";
+  std::string text = "\nstatic __global__ void " + most_threads(k) + k.name + "_body(" + meeting +
+                     k.parameters + ") {\ntca::wait_for_previous_kernel();";
   if (k.reductions > 0)
     text += "constexpr int xacc_reductions = " + std::to_string(k.reductions) +
             "; void* const xacc_scratch = xacc_meet.scratch;";
@@ -69,8 +69,9 @@ std::string Emitter::launch_text(const Kernel& k) {
     text += " xacc_data " + unique("data") +
             " __attribute__((cleanup(xacc_data_leave), unused)) = xacc_data_enter((const xacc_item[]){" +
             k.items + "}, " + std::to_string(k.item_count) + ", " + k.queue + ", " + k.place_text + ");";
-  text += k.set_up + " " + (k.joined.empty() ? "" : k.joined + " = ") + "xacc_run(&(const xacc_launch){" + k.name + ", {" + k.trips[0] + ", " + k.trips[1] +
-          ", " + k.trips[2] + "}, " + k.gangs + ", " + k.vector + ", " + std::to_string(k.reductions) + ", " +
+  text += k.set_up + " " + (k.joined.empty() ? "" : k.joined + " = ") + "xacc_run(&(const xacc_launch){" +
+          k.name + ", {" + k.trips[0] + ", " + k.trips[1] + ", " + k.trips[2] + "}, " + k.gangs + ", " +
+          k.vector + ", " + std::to_string(k.reductions) + ", " +
           (k.reductions ? "(const xacc_result[]){" + k.results + "}" : "0") + ", " + k.queue + ", " +
           k.place_text + "}, (void*[]){0" + k.values + "}); }";
   return text;
@@ -85,9 +86,9 @@ Translated Emitter::finish_kernels() {
       kernels += kernel_text(k);
       const std::size_t begin = token(k.tokens.first).begin, end = token(k.tokens.last - 1).end;
       if (k.condition.empty())
-        launches.replace(begin, end, 
-                         (k.unless.empty() ? "" : "if (" + k.unless + ") " + k.unless + " = 0; else ") +
-                             launch_text(k));
+        launches.replace(
+            begin, end,
+            (k.unless.empty() ? "" : "if (" + k.unless + ") " + k.unless + " = 0; else ") + launch_text(k));
       else
         launches.insert(begin,
                         "if (" + k.condition + ") " + launch_text(k) + " else {" + k.open + k.hoisted + " ");

@@ -19,8 +19,8 @@ bool Reductions::has_over(const xacc_launch& how) {
 
 // Of other queues the results are copied when these come to them.
 bool Reductions::wants_told(const xacc_launch& how) {
-  return how.queue == XACC_SYNC &&
-         std::any_of(how.results, how.results + how.reductions, [](const xacc_result& r) { return !r.resident; });
+  return how.queue == XACC_SYNC && std::any_of(how.results, how.results + how.reductions,
+                                               [](const xacc_result& r) { return !r.resident; });
 }
 
 bool Reductions::meets_others(const xacc_launch& how, unsigned threads) {

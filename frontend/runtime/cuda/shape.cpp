@@ -8,8 +8,8 @@ namespace tca::xacc {
 
 Shape Shapes::of(const xacc_launch& how) {
   constexpr std::int64_t warp = 32;
-  const std::int64_t threads =
-      std::min<std::int64_t>(how.vector > 0 ? how.vector : std::int64_t{xacc_usual_threads}, most_threads(how.kernel));
+  const std::int64_t threads = std::min<std::int64_t>(
+      how.vector > 0 ? how.vector : std::int64_t{xacc_usual_threads}, most_threads(how.kernel));
   std::int64_t trips[3], blocks[3], size[3] = {1, 1, 1};
   for (int d = 0; d < 3; ++d) trips[d] = how.trips[d] < 0 ? 1024 : std::max<std::int64_t>(how.trips[d], 1);
   size[0] = std::min(threads, (trips[0] + warp - 1) / warp * warp);

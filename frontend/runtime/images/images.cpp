@@ -74,8 +74,10 @@ void Images::put(const xacc_section& to, std::int64_t image, const xacc_section&
   check_shapes(left, right);
   if (Runtime::get().device().is_separate() && !has(from.memory) &&
       Runtime::get().present().is_device(from.memory))
-    refuse("what is put lies on the GPU and is no coarray, whose memory the host has as well: update the host, and name it "
-           "outside of host_data");
+    refuse(
+        "what is put lies on the GPU and is no coarray, whose memory the host has as well: update the host, "
+        "and name it "
+        "outside of host_data");
   const int rank = rank_of(image), me = world_.rank();
   const Box box = whole(left);
   if (volume(box) == 0) return;
@@ -130,7 +132,8 @@ void Images::get(const void* memory, int rank, const Steps& steps, const Box& bo
 }
 
 void Images::ask(int rank, Request r, std::size_t bytes) {
-  if (!answer_ || answer_->size() < bytes) answer_ = Region::on_host(world_, static_cast<std::int64_t>(bytes));
+  if (!answer_ || answer_->size() < bytes)
+    answer_ = Region::on_host(world_, static_cast<std::int64_t>(bytes));
   r.answer = answer_->token();
   post_.clear();
   post_.put(request_tokens_[static_cast<std::size_t>(rank)], world_.rank(), std::span(&r, 1), block(1));

@@ -221,8 +221,7 @@ __device__ void xacc_finish(void* scratch, int reductions, int number, T before)
     for (unsigned k = 0; k < at_once; ++k) mine = xacc_combine<T, operation>(mine, left[k]);
   }
   const T all = xacc_over_block<T, operation>(mine);
-  if (xacc_thread_of_block() == 0)
-    *xacc_total<T>(scratch, number) = xacc_combine<T, operation>(before, all);
+  if (xacc_thread_of_block() == 0) *xacc_total<T>(scratch, number) = xacc_combine<T, operation>(before, all);
 }
 
 /// Combines a result with those of the other ranks, which call it in the same order.
