@@ -5,11 +5,14 @@
 namespace tca::c {
 
 ChainOptions chain_options_of(const tca_chain_options* given) {
-  const tca_chain_options options = taken(given, TCA_CHAIN_OPTIONS_INIT, "options of a chain");
+  const char* const what = "options of a chain";
+  const tca_chain_options options = taken(given, TCA_CHAIN_OPTIONS_INIT, what);
+  require_unset(options.reserved, what);
   return {.guarded = options.unguarded == 0,
           .time_limit = limit_of(options.time_limit),
           .channel = text_of(options.channel),
-          .partners_only = options.partners_only != 0};
+          .partners_only = options.partners_only != 0,
+          .reroute = options.reroute != 0};
 }
 
 }  // namespace tca::c

@@ -31,16 +31,20 @@ namespace c {
 namespace {
 
 WorldOptions world_options_of(const tca_world_options* given) {
-  const tca_world_options options = taken(given, TCA_WORLD_OPTIONS_INIT, "options of a world");
+  const char* const what = "options of a world";
+  const tca_world_options options = taken(given, TCA_WORLD_OPTIONS_INIT, what);
+  require_unset(options.reserved, what);
   WorldOptions all{.trace = options.trace != 0,
                    .fabric = text_of(options.fabric),
                    .device = options.device,
                    .engine_blocks = options.engine_blocks,
                    .machine = text_of(options.machine),
                    .fidelity = text_of(options.fidelity),
+                   .faults = text_of(options.faults),
                    .fibers = options.fibers != 0,
                    .progress_thread = options.progress_thread != 0,
-                   .check_steps = options.check_steps != 0};
+                   .check_steps = options.check_steps != 0,
+                   .reroute = options.reroute != 0};
   all.time_limit = limit_of(options.time_limit).value_or(all.time_limit);
   return all;
 }

@@ -12,12 +12,14 @@ module opentca_calls
     type(c_ptr) :: fabric = c_null_ptr, machine = c_null_ptr, fidelity = c_null_ptr
     integer(c_int) :: device = -1, engine_blocks = 0, trace = 0, progress_thread = 0, check_steps = 0
     integer(c_int) :: fibers = 0
+    type(c_ptr) :: faults = c_null_ptr
+    integer(c_int) :: reroute = 0, reserved = 0
   end type
   type, bind(c) :: c_chain_options
     integer(c_size_t) :: size = 0
     real(c_double) :: time_limit = 0
     type(c_ptr) :: channel = c_null_ptr
-    integer(c_int) :: unguarded = 0, partners_only = 0
+    integer(c_int) :: unguarded = 0, partners_only = 0, reroute = 0, reserved = 0
   end type
   type, bind(c) :: c_ghost_width
     integer(c_int64_t) :: low, high

@@ -24,6 +24,7 @@ module opentca_chains
     character(longest) :: channel = ''  ! forces a channel for every put, such as 'shm/staged'
     logical :: guarded = .true.         ! .false. where the program vouches for what guards would do
     logical :: partners_only = .false.  ! .true. where only the ranks that the chain joins commit it
+    logical :: reroute = .false.        ! .true. where it goes round what has failed
   end type
 
   ! Options as C takes them, with the text that they point to.
@@ -46,6 +47,7 @@ contains
     kept%c%channel = c_loc(kept%channel(1:1))
     kept%c%unguarded = merge(0, 1, given%guarded)
     kept%c%partners_only = merge(1, 0, given%partners_only)
+    kept%c%reroute = merge(1, 0, given%reroute)
   end subroutine
 
   ! Makes an empty chain. The name is the same on every rank.

@@ -18,7 +18,7 @@ module opentca_errors
   integer, parameter, public :: tca_incompatible = 7      ! another version, another user, another MPI
   integer, parameter, public :: tca_device_failed = 8     ! a GPU or its driver reports an error, or there is none
   integer, parameter, public :: tca_internal = 9          ! an error that is none of OpenTCA's
-  integer, parameter, public :: tca_path_lost = 10        ! a cable or a hub on the way to a partner has failed
+  integer, parameter, public :: tca_path_lost = 10        ! a cable, a hub or a path on the way to a partner has failed
 
   ! What the last error of a thread concerns, as far as that is known; texts are empty where it is not.
   type :: tca_error

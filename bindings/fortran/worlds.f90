@@ -30,12 +30,14 @@ module opentca_worlds
     logical :: progress_thread = .false.     ! whether a thread moves messages on, on mpi and shm+mpi
     logical :: check_steps = .false.         ! whether a wait without a start is an error
     logical :: fibers = .false.              ! whether ranks of tca_world_run_threads take turns on one thread, on sim
+    character(longest) :: faults = ''        ! what is to fail and when, such as 'path:0-1:shm@20ms'
+    logical :: reroute = .false.             ! whether every chain goes round what has failed
   end type
 
   ! Options as C takes them, with the texts that they point to.
   type, public :: kept_options
     type(c_world_options) :: c
-    character(longest + 1) :: fabric, machine, fidelity
+    character(longest + 1) :: fabric, machine, fidelity, faults
   end type
 
   ! What a rank that is a thread runs: `ierror` other than tca_ok makes it one that has failed, with the thread's last
@@ -64,6 +66,7 @@ contains
     kept%fabric = terminated(given%fabric)
     kept%machine = terminated(given%machine)
     kept%fidelity = terminated(given%fidelity)
+    kept%faults = terminated(given%faults)
     kept%c%size = c_sizeof(kept%c)
     kept%c%time_limit = given%time_limit
     kept%c%fabric = c_loc(kept%fabric(1:1))
@@ -75,6 +78,8 @@ contains
     kept%c%progress_thread = merge(1, 0, given%progress_thread)
     kept%c%check_steps = merge(1, 0, given%check_steps)
     kept%c%fibers = merge(1, 0, given%fibers)
+    kept%c%faults = c_loc(kept%faults(1:1))
+    kept%c%reroute = merge(1, 0, given%reroute)
   end subroutine
 
   ! Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone.

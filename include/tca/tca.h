@@ -60,7 +60,7 @@ typedef enum tca_status {
   TCA_INCOMPATIBLE = 7,   ///< another version, another user, another MPI
   TCA_DEVICE_FAILED = 8,  ///< a GPU or its driver reports an error, or there is none
   TCA_INTERNAL = 9,       ///< an error that is none of OpenTCA's, such as an exception from a C++ callback
-  TCA_PATH_LOST = 10      ///< a cable or a hub on the way to a partner has failed; the message names it
+  TCA_PATH_LOST = 10      ///< a cable, a hub or a path on the way to a partner has failed; the message names it
 } tca_status;
 
 /// What the last error of a thread concerns, as far as that is known; texts are empty where it is not.
@@ -113,9 +113,12 @@ typedef struct tca_world_options {
   int progress_thread;   ///< whether a thread moves messages on, on mpi and shm+mpi
   int check_steps;       ///< whether a wait without a start is an error
   int fibers;            ///< whether ranks of tca_world_run_threads take turns on one thread, on sim
+  const char* faults;    ///< what is to fail and when, such as "path:0-1:shm@20ms"; see WorldOptions::faults
+  int reroute;           ///< whether every chain goes round what has failed
+  int reserved;          ///< 0
 } tca_world_options;
 #define TCA_WORLD_OPTIONS_INIT \
-  { sizeof(tca_world_options), 0, NULL, NULL, NULL, -1, 0, 0, 0, 0, 0 }
+  { sizeof(tca_world_options), 0, NULL, NULL, NULL, -1, 0, 0, 0, 0, 0, NULL, 0, 0 }
 
 /// Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone; see World::init.
 TCA_API tca_status tca_world_init(const tca_world_options* options, tca_world** world);
@@ -262,9 +265,11 @@ typedef struct tca_chain_options {
   const char* channel;  ///< forces a channel for every put, such as "shm/staged"; see ChainOptions
   int unguarded;        ///< whether the program vouches for what ChainOptions::guarded says
   int partners_only;    ///< whether only the ranks that the chain joins commit it; see ChainOptions
+  int reroute;          ///< whether it goes round what has failed; see ChainOptions
+  int reserved;         ///< 0
 } tca_chain_options;
 #define TCA_CHAIN_OPTIONS_INIT \
-  { sizeof(tca_chain_options), 0, NULL, 0, 0 }
+  { sizeof(tca_chain_options), 0, NULL, 0, 0, 0, 0 }
 
 /// Makes an empty chain. The name is the same on every rank.
 TCA_API tca_status tca_chain_create(tca_world* world, const char* name, const tca_chain_options* options,

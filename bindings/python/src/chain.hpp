@@ -23,7 +23,7 @@ class ChainObject final : public Member {
 };
 
 tca::ChainOptions chain_options(bool guarded, std::optional<double> time_limit, std::string channel,
-                                bool partners_only = false);
+                                bool partners_only = false, bool reroute = false);
 
 void bind_chains(nb::module_& module);
 

@@ -65,6 +65,8 @@ tca::WorldOptions world_options(nb::kwargs& given, const char* call) {
   options.fabric = taken<std::string>(given, "fabric", {});
   options.machine = taken<std::string>(given, "machine", {});
   options.fidelity = taken<std::string>(given, "fidelity", {});
+  options.faults = taken<std::string>(given, "faults", {});
+  options.reroute = taken(given, "reroute", false);
   options.trace = taken(given, "trace", false);
   options.check_steps = taken(given, "check_steps", false);
   options.progress_thread = taken(given, "progress_thread", false);

@@ -36,6 +36,7 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
 
 ChainState::~ChainState() {
   if (programs_.empty()) return;
+  world_->reroutes().remove(*this);
   // Arrivals may outlive the chain, but not the memory in which a GPU leaves their lengths.
   for (const auto& end :
        counted_ != nullptr ? counted_->arrivals : std::vector<std::shared_ptr<CountedEnd>>()) {
@@ -45,6 +46,7 @@ ChainState::~ChainState() {
   if (deferred_) world_->deferred_steps().remove(*this);
   if (running_)
     for (const auto& program : programs_) program->cancel();
+  for (Detour& detour : detours_) detour.retire(programs_);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   RetiredChain retired(std::move(programs_), std::move(memories));
@@ -275,6 +277,14 @@ void ChainState::start_programs() {
   cut_ = find_lost() != nullptr;
   if (cut_) return;
   for (const auto& program : programs_) program->start();
+  for (Detour& detour : detours_) detour.start();
+}
+
+// Returns what is lost that has no other way, or whose other way is lost as well; null where the step goes on.
+const Need* ChainState::find_lost_now() const {
+  for (const Detour& detour : detours_)
+    if (const Need* const lost = detour.lost(); lost != nullptr) return lost;
+  return find_lost();
 }
 
 const Need* ChainState::find_lost() const {
@@ -287,14 +297,16 @@ const Need* ChainState::find_lost() const {
 }
 
 void ChainState::fail_on_lost_path() const {
-  const Need* const need = find_lost();
+  const Need* const need = find_lost_now();
   if (need == nullptr) return;
   ErrorFields about = this->about();
   about.missing = {need->partner};
   fail(Errc::path_lost, std::move(about),
-       "rank {}, step {} of chain '{}': its way to rank {} is lost: {}; destroy the chain, as the step may have "
-       "arrived or not: one that is committed now takes another channel if there is one",
-       world_->rank(), step_, name_, need->partner, world_->lost_paths(need->partner));
+       "rank {}, step {} of chain '{}': its way to rank {} is lost{}: {}; destroy the chain, as the step may have "
+       "arrived or not: one that is committed now takes another channel if there is one{}",
+       world_->rank(), step_, name_, need->partner, reroute_ ? ", and no other is prepared" : "",
+       world_->lost_paths(need->partner),
+       reroute_ ? "" : ", and one with ChainOptions::reroute does so by itself");
 }
 
 void ChainState::start_on(Stream stream) {
@@ -394,6 +406,10 @@ bool ChainState::advance() {
   bool finished = !cut_;
   if (!cut_)
     for (const auto& program : programs_) finished &= program->test();
+  for (Detour& detour : detours_) {
+    detour.drive();
+    finished &= detour.finished();
+  }
   running_ = !finished;
   if (!finished) fail_on_lost_path();
   return finished;
@@ -460,6 +476,10 @@ ErrorFields ChainState::about() const {
 std::vector<int> ChainState::missing() const {
   if (deferred_) return world_->deferred_steps().outstanding();
   std::vector<int> missing;
+  for (const Detour& detour : detours_) {
+    const std::vector<int> ranks = detour.missing();
+    missing.insert(missing.end(), ranks.begin(), ranks.end());
+  }
   for (const auto& program : programs_) {
     const std::vector<int> ranks = program->missing();
     missing.insert(missing.end(), ranks.begin(), ranks.end());

@@ -11,6 +11,7 @@
 #include "base/codec.hpp"
 #include "base/poll.hpp"
 #include "base/waited.hpp"
+#include "core/chain/detour.hpp"
 #include "core/world/window_state.hpp"
 #include "tca/counted.hpp"
 #include "tca/device/produced.hpp"
@@ -19,16 +20,6 @@
 namespace tca::core {
 
 class MessageTimes;
-
-// A channel between this rank and a partner that a chain needs: a fabric, and a protocol of it unless it is only for
-// signals.
-struct Need {
-  int partner = 0;
-  std::size_t fabric = 0;
-  std::optional<std::size_t> protocol;
-
-  auto operator<=>(const Need&) const = default;
-};
 
 // One put, in bytes. A bare signal has no shape.
 struct Descriptor {
@@ -41,6 +32,10 @@ struct Descriptor {
   std::int64_t from_offset = 0;
   const base::Shape* shape = nullptr;
   bool counted = false;
+  // The channel of the second way of a rerouted chain, if it has one to this rank.
+  bool has_spare = false;
+  std::uint16_t spare_fabric = 0;
+  std::uint16_t spare_protocol = 0;
   // Of a produced put, which has no shape; a produced signal has no elements.
   bool produced = false;
   std::uint32_t elements = 0;
@@ -96,6 +91,11 @@ class ChainState {
   bool test();
   void wait();
   bool wait_for(std::chrono::nanoseconds duration);
+
+  // Moves a rerouted chain on to other ways, and its step on them.
+  void drive_detours() {
+    for (Detour& detour : detours_) detour.drive();
+  }
 
   // Begins a step that the world has held back.
   void begin_deferred();
@@ -154,6 +154,7 @@ class ChainState {
   void begin_step();
   void start_programs();
   const Need* find_lost() const;
+  const Need* find_lost_now() const;
   void fail_on_lost_path() const;
   void finish_step();
   template <class Call>
@@ -190,7 +191,8 @@ class ChainState {
   std::unique_ptr<ProducedEnds> produced_;
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
-  std::unique_ptr<std::vector<Need>> needs_;  // where paths are to fail
+  std::unique_ptr<std::vector<Need>> needs_;  // where paths are to fail: what has no other way
+  std::vector<Detour> detours_;
   std::unique_ptr<MessageTimes> times_;  // of a timed chain, from its commit on
 };
 

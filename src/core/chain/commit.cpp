@@ -56,6 +56,7 @@ void Commit::choose_channels() {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
       d.fabric = static_cast<std::uint16_t>(signal_fabric(d.to));
+      choose_spare(d, puts_to[d.to]);
       if (d.produced && !world_.fabrics()[d.fabric]->carries_produced()) {
         own_.add([&] {
           return fmt::format(
@@ -79,6 +80,7 @@ void Commit::choose_channels() {
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
+      choose_spare(d, puts_to[d.to]);
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;
       // The error is only noted, since the others wait for this rank in the exchange.
@@ -110,6 +112,7 @@ base::Blob Commit::made() const {
 void Commit::exchange() {
   const WorldState::Met met =
       world_.meet(*circle_, letters(), made(), own_.total() > 0 ? 1 : 0, what(), number_);
+  if (chain_.reroute_) world_.skip_numbers(Detour::tellings + 2);  // of detours
   is_same_ = met.is_same;
   is_sound_ = is_same_ && met.worst == 0;
   first_name_ = chain_.name_;

@@ -5,6 +5,7 @@
 // objects are to be freed, the ranks meet once or twice more between the two (see reclaim.hpp).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -62,6 +63,26 @@ class Commit {
   struct Share {
     std::vector<fabric::Put> outgoing, incoming;
     std::unique_ptr<fabric::Offer> offer;
+    std::size_t fabric = 0;
+    std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) { return offer->bind(offers); }
+  };
+
+  // What goes into a share: the puts of one fabric between this rank and one partner, or between it and all that have no
+  // second way; by their first way or their second.
+  struct Part {
+    std::size_t fabric = 0;
+    int partner = -1;
+    bool spare = false;
+  };
+
+  // The shares of a partner with two ways, in the order in which both ends have them.
+  struct DetourShares {
+    int partner = 0;
+    std::vector<Share> first, second;
+    Share landed;
+    std::vector<Share> to, from;
+
+    std::vector<Share*> all();
   };
 
   void choose_channels();
@@ -71,6 +92,14 @@ class Commit {
   Problems problems() const;
   fabric::Offers agree(const Problems& problems);
   base::Blob offer();
+  void choose_spare(Descriptor& put, std::size_t puts_to);
+  void find_detours();
+  DetourShares detour_shares(int partner);
+  Share signals_of(int partner, std::size_t fabric, bool to, bool from) const;
+  void offer_share(Share& share, std::uint32_t number, bool guarded);
+  void offer_detours(base::Writer& writer);
+  void bind_detours(const std::map<int, std::map<int, std::vector<base::Blob>>>& offered);
+  bool belongs(const Part& part, int partner, const Descriptor& put) const;
   void expect_times();
   void bind(const fabric::Offers& offered);
 
@@ -97,8 +126,8 @@ class Commit {
   std::set<int> partners() const;
 
   control::Control& control() const { return circle_->control(); }
-  fabric::Put put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& put);
-  Share share_of(std::size_t fabric);
+  fabric::Put put_on(const Part& part, int from, std::size_t index, const Descriptor& put);
+  Share share_of(const Part& part);
   std::shared_ptr<WindowState> keep(std::uint32_t window);
   fabric::Length length_of(CountedEnd* end, const Descriptor& put);
 
@@ -113,6 +142,7 @@ class Commit {
   std::vector<Arrival> arrivals_;                      // in the order of their senders
   std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
   std::vector<Share> shares_;                          // by fabric
+  std::vector<DetourShares> detours_;                  // in the order of their partners
 };
 
 }  // namespace tca::core

@@ -53,22 +53,32 @@ fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
 }
 
 // Returns a put for its fabric, without what differs at its two ends.
-fabric::Put Commit::put_on(std::size_t fabric, int from, std::size_t index, const Descriptor& d) {
-  fabric::Put put{.from = from, .to = d.to, .shape = d.shape, .protocol = d.protocol};
+fabric::Put Commit::put_on(const Part& part, int from, std::size_t index, const Descriptor& d) {
+  fabric::Put put{.from = from,
+                  .to = d.to,
+                  .shape = d.shape,
+                  .protocol = part.spare ? d.spare_protocol : d.protocol};
   put.elements = {.produced = d.produced,
                   .count = d.elements,
                   .bytes = d.element_bytes,
                   .put = static_cast<std::uint32_t>(index)};
   if (d.shape == nullptr) return put;
-  put.to_memory = keep(d.to_window)->memory_of(fabric);
+  put.to_memory = keep(d.to_window)->memory_of(part.fabric);
   put.to_offset = static_cast<std::uint64_t>(d.to_offset);
-  put.from_memory = keep(d.from_window)->memory_of(fabric);
+  put.from_memory = keep(d.from_window)->memory_of(part.fabric);
   put.from_offset = static_cast<std::uint64_t>(d.from_offset);
   return put;
 }
 
-Commit::Share Commit::share_of(std::size_t fabric) {
-  Share share;
+bool Commit::belongs(const Part& part, int partner, const Descriptor& d) const {
+  const bool is_detoured = std::ranges::any_of(
+      detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
+  if (part.partner < 0 ? is_detoured : part.partner != partner) return false;
+  return (part.spare ? d.spare_fabric : d.fabric) == part.fabric;
+}
+
+Commit::Share Commit::share_of(const Part& part) {
+  Share share{.outgoing = {}, .incoming = {}, .offer = {}, .fabric = part.fabric};
   const int me = world_.rank();
   InTurn counted(chain_.counted_.get(), me);
   InTurn produced(chain_.produced_.get(), me);
@@ -76,8 +86,8 @@ Commit::Share Commit::share_of(std::size_t fabric) {
     const Descriptor& d = puts()[i];
     CountedEnd* const sent = d.counted ? counted.next_put() : nullptr;
     ProducedEnd* const made = d.produced ? produced.next_put() : nullptr;
-    if (d.fabric != fabric) continue;
-    fabric::Put& put = share.outgoing.emplace_back(put_on(fabric, me, i, d));
+    if (!belongs(part, d.to, d)) continue;
+    fabric::Put& put = share.outgoing.emplace_back(put_on(part, me, i, d));
     put.length = length_of(sent, d);
     put.length.put = put.elements.put;
     put.elements.view = made != nullptr ? &made->view : nullptr;
@@ -90,8 +100,8 @@ Commit::Share Commit::share_of(std::size_t fabric) {
     }
     CountedEnd* const come = d.counted ? counted.next_arrival() : nullptr;
     ProducedEnd* const used = d.produced ? produced.next_arrival() : nullptr;
-    if (d.fabric != fabric) continue;
-    fabric::Put& put = share.incoming.emplace_back(put_on(fabric, from, index, d));
+    if (!belongs(part, from, d)) continue;
+    fabric::Put& put = share.incoming.emplace_back(put_on(part, from, index, d));
     put.length = length_of(come, d);
     put.length.put = put.elements.put;
     put.elements.view = used != nullptr ? &used->view : nullptr;
@@ -104,7 +114,8 @@ base::Blob Commit::offer() {
   windows_ = chain_.windows_;
   std::sort(windows_.begin(), windows_.end());
   windows_.erase(std::unique(windows_.begin(), windows_.end()), windows_.end());
-  for (std::size_t f = 0; f < world_.fabrics().size(); ++f) shares_.push_back(share_of(f));
+  find_detours();
+  for (std::size_t f = 0; f < world_.fabrics().size(); ++f) shares_.push_back(share_of({.fabric = f}));
   if (chain_.timed_) expect_times();
   base::Writer writer;
   for (std::size_t f = 0; f < shares_.size(); ++f) {
@@ -116,6 +127,7 @@ base::Blob Commit::offer() {
     const base::Blob blob = share.offer->to_others();
     writer.put(blob.size()).put_blob(blob);
   }
+  offer_detours(writer);
   return writer.blob();
 }
 
@@ -132,7 +144,9 @@ void Commit::note_needs() const {
   std::set<Need> needs;
   const auto add = [&](int partner, const Descriptor& d) {
     const auto protocol = d.shape != nullptr ? std::optional<std::size_t>(d.protocol) : std::nullopt;
-    if (partner != world_.rank()) needs.insert({partner, d.fabric, protocol});
+    const bool has_other_way = std::ranges::any_of(
+        detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
+    if (partner != world_.rank() && !has_other_way) needs.insert({partner, d.fabric, protocol});
   };
   for (const Descriptor& d : puts()) add(d.to, d);
   for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);
@@ -144,13 +158,20 @@ void Commit::bind(const fabric::Offers& offered) {
   chain_.circle_ = circle_;
   chain_.id_ = circle_->next_id();
   std::vector<fabric::Offers> offers(shares_.size());  // by fabric
+  std::map<int, std::map<int, std::vector<base::Blob>>> for_detours;  // of a rank, for a partner of it
   for (const auto& [rank, blob] : offered) {
     base::Reader reader(blob);
     for (fabric::Offers& of_fabric : offers) of_fabric[rank] = reader.get_blob(reader.get<std::size_t>());
+    while (!reader.done()) {
+      const auto partner = reader.get<int>();
+      for (auto n = reader.get<std::size_t>(); n > 0; --n)
+        for_detours[rank][partner].push_back(reader.get_blob(reader.get<std::size_t>()));
+    }
   }
   std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are bound
   for (std::size_t f = 0; f < shares_.size(); ++f) programs.push_back(shares_[f].offer->bind(offers[f]));
   chain_.programs_ = std::move(programs);
+  bind_detours(for_detours);
   if (chain_.produced_ != nullptr) {
     for (const auto* ends : {&chain_.produced_->puts, &chain_.produced_->arrivals})
       for (const auto& end : *ends) end->committed = true;

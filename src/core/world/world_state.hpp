@@ -17,6 +17,7 @@
 #include "boot/bring_up.hpp"
 #include "control/members.hpp"
 #include "core/chain/deferred_steps.hpp"
+#include "core/chain/reroutes.hpp"
 #include "core/world/circle.hpp"
 #include "core/world/group_fabric.hpp"
 #include "core/world/paths.hpp"
@@ -97,6 +98,9 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   bool expects_lost_paths() const { return !paths_->empty(); }
   std::vector<KnownFault> known_faults() const;
 
+  // The rerouted chains of this rank, in all groups.
+  Reroutes& reroutes() { return root().reroutes_; }
+
   // Groups share those of their world, since signals of one may overtake puts of another.
   DeferredSteps& deferred_steps() { return root().deferred_steps_; }
   // Returns what this rank has for posts. Throws Error{invalid_argument} where the world carries none.
@@ -106,6 +110,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // it.
   void progress_while_waiting() {
     deferred_steps().start_ready();
+    reroutes().drive();
     for (const auto& fabric : connections_.fabrics) {
       fabric::Messages* const messages = fabric->messages();
       messages != nullptr ? messages->progress_while_waiting() : fabric->progress();
@@ -115,6 +120,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   // Does the same, for a rank that calls it only now and then.
   void progress() {
     deferred_steps().start_ready();
+    reroutes().drive();
     for (const auto& fabric : connections_.fabrics) fabric->progress();
   }
 
@@ -158,6 +164,9 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
 
   // Returns the circle of these ranks, which are in rising order and this one among them.
   Circle& circle(const std::vector<int>& ranks);
+
+  // Leaves out the next numbers that `meet` would give, which what has just been made uses as well.
+  void skip_numbers(std::uint32_t count) { root().next_number_ += count; }
 
   // Returns a window of a world that this one is a group of, as the group sees it.
   std::shared_ptr<WindowState> view(const std::shared_ptr<WindowState>& window);
@@ -224,6 +233,7 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
   GroupRanks ranks_;  // of a group
   route::Costs costs_;
   DeferredSteps deferred_steps_{connections_.fabrics};
+  Reroutes reroutes_;
   std::optional<base::Trace> trace_;
   bool checks_steps_, times_chains_, reroutes_chains_;
   std::shared_ptr<const Paths> paths_;  // that of the root

@@ -233,6 +233,7 @@ static tca_status of_partners_only(tca_world* world, void* context) {
   if (me == 2) return tca_world_barrier(world);
   tca_chain_options options = TCA_CHAIN_OPTIONS_INIT;
   options.partners_only = 1;
+  options.reroute = 1;
   tca_chain* bell;
   TRY(tca_chain_create(world, "bell", &options, &bell));
   TRY(tca_chain_signal(bell, 1 - me));

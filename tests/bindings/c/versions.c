@@ -48,6 +48,9 @@ static tca_status chains(tca_world* world, void* context) {
   reserved.reserved = 1;
   EXPECT(tca_halo_create(world, "reserved", &grid, &cells, &reserved, &halo), TCA_INVALID_ARGUMENT,
          "the reserved field");
+  tca_chain_options reserved_of_chain = TCA_CHAIN_OPTIONS_INIT;
+  reserved_of_chain.reserved = 1;
+  EXPECT(tca_chain_create(world, "reserved", &reserved_of_chain, &chain), TCA_INVALID_ARGUMENT, "the reserved field");
   tca_chain_options limit = TCA_CHAIN_OPTIONS_INIT;
   limit.time_limit = -2;
   EXPECT(tca_chain_create(world, "limit", &limit, &chain), TCA_INVALID_ARGUMENT, "-2 seconds cannot be");

@@ -262,7 +262,7 @@ contains
     call tca_window_create(world, [0], [3], u, window)
     do turn = 0, 1
       call tca_chain_create(world, names(turn), chains_of_turns(turn), tca_chain_options(guarded=.false., time_limit=15, &
-                            partners_only=turn == 1))
+                            partners_only=turn == 1, reroute=turn == 1))
       call tca_chain_put(chains_of_turns(turn), tca_at(window, 1 - me, 3_int64 + turn), one, &
                          tca_here(window, 1_int64 + turn))
       call tca_chain_expect(chains_of_turns(turn), 1 - me)

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
+#include <random>
 #include <string>
+#include <vector>
 
+#include "seed.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::test {
@@ -45,6 +50,17 @@ struct Pair {
   Window<int> window;
   Chain chain;
 };
+
+// Runs ranks whose path fails after a while, which grows until their chains are committed by then.
+void run_until_it_fails(int ranks, const std::function<void(World&)>& body, const std::string& path, double ms) {
+  for (;; ms *= 4) {
+    try {
+      return World::run_threads(ranks, body, {.faults = path + "@" + std::to_string(ms) + "ms"});
+    } catch (const Error& error) {
+      if (error.code() != Errc::refused || ms > 10'000) throw;
+    }
+  }
+}
 
 TEST(Paths, AreReadWithTheirTimes) {
   const std::vector<core::Path> paths = core::read_paths("path:3-1:shm/pull@20ms,path:0-2:mpi@0s", "a test");
@@ -120,7 +136,39 @@ TEST(Paths, AStepWhoseWayFailsEndsAtBothEnds) {
       ring.wait();
     }
   };
-  World::run_threads(3, run, {.faults = "path:0-1:shm/pull@30ms"});
+  run_until_it_fails(3, run, "path:0-1:shm/pull", 5);
+}
+
+// Whenever the first way fails, every step brings what was sent in it, and the chain goes on by the second.
+TEST(Paths, AReroutedChainGoesOn) {
+  const Seed seed;
+  SCOPED_TRACE(seed.how_to_repeat());
+  std::mt19937_64 random(seed.value());
+  for (const char* const channel : {"direct", "pull", "staged"}) {
+    const double after_ms = 1 + 0.01 * static_cast<double>(random() % 1000);
+    const auto run = [&](World& world) {
+      constexpr int numbers = 1000;
+      const int me = world.rank(), next = (me + 1) % 3, before = (me + 2) % 3;
+      const Window<int> window = world.window<int>(2 * numbers);
+      Chain chain = world.chain("ring", {.channel = channel, .reroute = true});
+      chain.put(window.on(next).at(numbers), window.at(0), block(numbers)).expect(before).commit();
+      std::vector<int> values(numbers);
+      int last = 0;  // step, which rank 0 chooses when it knows of the fault, and the ring passes on
+      for (int step = 1; last == 0 || step <= last; ++step) {
+        if (me == 0 && last == 0 && !world.known_faults().empty()) last = step + 30;
+        std::fill(values.begin(), values.end(), 3 * step + me);
+        values[0] = last;
+        window.write(0, values);
+        chain.start();
+        chain.wait();
+        window.read(numbers, values);
+        last = std::max(last, values[0]);
+        for (int i = 1; i < numbers; ++i)
+          ASSERT_EQ(values[static_cast<std::size_t>(i)], 3 * step + before) << channel << " after " << after_ms << " ms";
+      }
+    };
+    run_until_it_fails(3, run, std::string("path:0-1:shm/") + channel, after_ms);
+  }
 }
 
 }  // namespace
