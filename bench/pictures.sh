@@ -17,9 +17,9 @@ draw() {
 draw performance "Messages, faces and sums between two cores of an EPYC" \
   '"fabric":"(shm|mpi)".*"ranks":2.*"command":"tca bench (pingpong|halo --extent|allreduce) [^"]*--peer mpi' \
   2026-11-27-host-epyc.jsonl
-draw performance-gpu-peers "Messages, faces and sums in kernels of two H200s" \
+draw performance-gpu-peers "Messages, faces and sums in kernels of four H200s" \
   '"bench":"(pingpong|halo|allreduce)","fabric":"(cuda|nccl|nvshmem)".*"start":"kernel".*"guarded":true' \
-  2026-11-28-gpu-2xh200-peers.jsonl
+  2026-11-28-gpu-4xh200.jsonl
 draw performance-gpu "Messages, faces and sums of four H100s" \
   '"bench":"(pingpong|halo|allreduce)".*"command":"[^"]*--(start kernel|layout block-stride)' 2026-11-27-gpu-4xh100.jsonl
 draw performance-gpu-collectives "Collectives of four H100s, in a graph" \

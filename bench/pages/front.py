@@ -3,7 +3,7 @@
 import re
 
 from pages.applications import FOUR_H100S
-from pages.gpu import FOUR, MSCCLPP, PEERS, TWO, beside, messages_of, own_of, said
+from pages.gpu import FOUR, FOUR_H200S, MSCCLPP, PEERS, TWO, beside, messages_of, own_of, said
 from pages.hosts import ZEN3, first_turn, of_peer
 from pages.records import chosen, fastest, row, rule, size, us
 
@@ -11,9 +11,9 @@ WITH_MSCCLPP = (MSCCLPP,), 2
 COUNTS = {"1": "one", "2": "two", "4": "four", "8": "eight"}
 
 
-def name_of(machine):
-    """Such as "four H100s", from what its records say of the hardware."""
-    count, kind = re.match(r"(\d+) x NVIDIA (\w+)", chosen(machine[0], bench="halo")[0]["hardware"]).groups()
+def name_of(record):
+    """Such as "four H100s"."""
+    count, kind = re.search(r"(\d+) x NVIDIA (\w+)", record["hardware"]).groups()
     return f"{COUNTS[count]} {kind}s"
 
 
@@ -31,7 +31,7 @@ def between_gpus(name, machine, fields, own_fields):
     own = own_of(machine[0], **{**fields, **own_fields})
     found = {peer: chosen(machine[0], peer=peer, **fields) for peer in ("nccl", "nvshmem", "mscclpp")}
     order = sorted((peer for peer in found if found[peer]), key=lambda peer: fastest(found[peer])["median_us"])
-    return row(name, name_of(machine), said(own), ", ".join(f"{PEERS[peer]} {beside(found[peer], own)}" for peer in order))
+    return row(name, name_of(own), said(own), ", ".join(f"{PEERS[peer]} {beside(found[peer], own)}" for peer in order))
 
 
 def of_messages(words, machines):
@@ -53,9 +53,10 @@ def readme():
     yield row("medians, µs", "on", "OpenTCA", "beside it")
     yield rule(4)
     yield from between_cores()
-    yield from of_messages(("8 B one way", "both faces of 64³"), (TWO, FOUR))
-    yield from of_messages(("sum of 1 KB",), (WITH_MSCCLPP, TWO, FOUR))
-    yield from of_collectives((("allreduce", "sum", 8), ("bcast", "broadcast", 1048576), ("allreduce", "sum", 67108864)), FOUR)
+    yield from of_messages(("8 B one way", "64 KB one way", "both faces of 64³", "sum of 1 KB"), (FOUR_H200S,))
+    yield from of_messages(("sum of 1 KB",), (WITH_MSCCLPP,))
+    yield from of_collectives((("allreduce", "sum", 8), ("alltoall", "all-to-all", 65536)), TWO)
+    yield from of_collectives((("bcast", "broadcast", 1048576), ("allreduce", "sum", 67108864)), FOUR)
 
 
 def solvers():
@@ -73,10 +74,11 @@ def glance():
     yield row("medians, µs", "on", "OpenTCA", "beside it")
     yield rule(4)
     yield from between_cores()
-    yield from of_messages(("8 B", "1 MB", "both faces of 64³", "both faces of 256³", "sum of"), (TWO, FOUR))
+    yield from of_messages(("8 B", "64 KB", "1 MB", "both faces", "sum of"), (FOUR_H200S,))
+    yield from of_messages(("sum of",), (WITH_MSCCLPP,))
     sums = (("allreduce", "sum", 8), ("allreduce", "sum", 1048576), ("allreduce", "sum", 67108864))
-    for machine in (TWO, FOUR):
-        yield from of_collectives((*sums, ("bcast", "broadcast", 1048576)), machine)
+    yield from of_collectives((*sums, ("alltoall", "all-to-all", 65536), ("bcast", "broadcast", 1048576)), TWO)
+    yield from of_collectives((*sums, ("bcast", "broadcast", 1048576)), FOUR)
     yield from solvers()
 
 

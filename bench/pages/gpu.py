@@ -2,8 +2,9 @@
 
 from pages.records import chosen, fastest, number, ratio, row, rule, size, us
 
-# A machine's records, and its number of GPUs. Those of the second file were made by a program of its own.
-TWO = ("2026-11-28-gpu-2xh200-peers",), 2
+# Some records, and the number of their GPUs. Messages are between two of them. The last file was made by a program of its own.
+TWO = ("2026-11-28-gpu-2xh200-peers", "2026-11-28-gpu-4xh200"), 2
+FOUR_H200S = ("2026-11-28-gpu-4xh200",), 4
 FOUR = ("2026-11-27-gpu-4xh100", "2026-11-27-gpu-4xh100-nccl-device"), 4
 MSCCLPP = "2026-11-24-gpu-2xh100"
 HYBRID = "2026-11-22-gpu-2xh200-hybrid"
@@ -241,9 +242,9 @@ def lost(record):
 TABLES = {
     "gpu-messages-two": lambda: messages(TWO),
     "gpu-messages-four": lambda: messages(FOUR),
+    "gpu-messages-four-h200s": lambda: messages(FOUR_H200S),
     "gpu-collectives-two": lambda: collectives(TWO),
     "gpu-collectives-four": lambda: collectives(FOUR),
-    "gpu-puts-two": lambda: large_puts(TWO),
     "gpu-puts-four": lambda: large_puts(FOUR),
     "gpu-overlap": lambda: overlaps(TWO),
     "gpu-in-kernels": in_kernels,
