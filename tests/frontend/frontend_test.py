@@ -3,6 +3,7 @@
 Standard library only. XMPCC names the front end under test."""
 
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -219,6 +220,16 @@ class Kernels(FrontEnd):
         done = self.run_on(declared + "int main(void) {\n" + "\n".join(lines) + "\n}\n", "--acc", "cuda", "--emit")
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.split("/* compiled by nvcc:")
+
+    def test_what_stands_behind_sums_on_the_device_is_joined(self):
+        region = ["#pragma acc parallel loop reduction(+:sum)", "for (int i = 0; i < 4; i++) sum += i;", "#pragma acc serial"]
+        for serial, data, joined in (
+            ("sum = 2 * other;", "sum, other, x", True),
+            ("sum = 2 * other;", "sum, x", False),  # a scalar of the host's
+            ("x[0] = sum;", "sum, other, x", False),  # an address that the host finds
+        ):
+            host, kernels = self.kernels("double sum = 0, other = 1, x[4];", f"#pragma acc data copy({data})", "{", *region, serial, "}")
+            self.assertEqual(("xacc_meet.goes_on" in kernels, bool(re.search(r"if \((xacc_joined\d+)\) \1 = 0; else \{", host))), (joined, joined), (serial, data))
 
     def assert_refused_on_gpus(self, source, *parts):
         done = self.run_on(source, "check", "--acc", "cuda")
