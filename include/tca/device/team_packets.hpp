@@ -29,27 +29,22 @@ TCA_DEVICE T value_of(std::uint64_t bits) {
 inline constexpr Word packets_at_once = 4;
 
 // Waits for a packet of each of the ranks `first` and on, of which there are up to `packets_at_once` below
-// `end`. They are `pitch` apart from `mine` on, by rank, and are the ones awaited once their upper half is
-// `flag`. As long as one is missing, all are asked for again: one after the other they would take a trip each
-// even where they had arrived long ago. That of `acquired` is loaded with acquire, behind the others, whose
-// loads would have to wait for it.
+// `end`, except of `own`, which sends itself nothing. They are `pitch` apart from `mine` on, by rank, and are
+// the ones awaited once their upper half is `flag`. As long as one is missing, all are asked for again: one
+// after the other they would take a trip each even where they had arrived long ago.
 TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet* mine, Word pitch, Word first,
-                              Word end, Word acquired, std::uint64_t flag, Packet (&got)[packets_at_once]) {
+                              Word end, Word own, std::uint64_t flag, Packet (&got)[packets_at_once]) {
   BoundedWait waiting(limits, step);
-  const auto place = [&](Word rank) { return mine + static_cast<std::size_t>(rank * pitch); };
   for (;;) {
     TCA_UNROLL
     for (Word k = 0; k < packets_at_once; ++k) {
-      if (first + k < end && first + k != acquired) got[k] = place(first + k)->read_once();
-    }
-    TCA_UNROLL
-    for (Word k = 0; k < packets_at_once; ++k) {
-      if (first + k < end && first + k == acquired) got[k] = place(first + k)->read_acquire_gpu();
+      if (first + k < end && first + k != own)
+        got[k] = mine[static_cast<std::size_t>((first + k) * pitch)].read_once();
     }
     Word missing = no_link;
     TCA_UNROLL
     for (Word k = 0; k < packets_at_once; ++k) {
-      if (first + k < end && got[k].high != flag) missing = first + k;
+      if (first + k < end && first + k != own && got[k].high != flag) missing = first + k;
     }
     if (missing == no_link) return true;
     if (!waiting.keep_polling(missing)) return false;
@@ -105,23 +100,27 @@ struct GridStep {
     theirs[static_cast<std::size_t>(team.rank * pitch() + at)].write(Packet::of(data, step));
   }
   TCA_DEVICE void fence() const { everywhere ? fence_system() : fence_gpu(); }
+  // Pairs with the fence of a packet's sender, if the step orders what that has stored. A load more, which
+  // finds the packet in the L2; a fence would take three times as long on an H100 (0.9 us).
+  TCA_DEVICE void acquire(Word from, const Packet& packet) const {
+    if (everywhere)
+      packet.read_acquire();
+    else if (from == team.rank)
+      packet.read_acquire_gpu();
+  }
+
   // Combines a value of the ranks from `first` to `end`, in their order, each from the place `at`.
-  //
-  // A load with acquire pairs with the fence of the packet's sender, if the step orders what that has stored. A
-  // fence in its place would take three times as long on an H100 (0.9 us). Where it is for all ranks, it is one
-  // more load of each packet, since four with acquire would wait for each other in every poll.
   template <class T, class Op>
   TCA_DEVICE bool over_ranks(Word at, Word first, Word end, Op op, T& total) const {
     bool begun = false;
     for (Word rank = first; rank < end; rank += packets_at_once) {
       Packet got[packets_at_once];
-      if (!await_packets(team.limits, step, mine() + at, pitch(), rank, end, everywhere ? no_link : team.rank,
-                         flag(), got))
+      if (!await_packets(team.limits, step, mine() + at, pitch(), rank, end, no_link, flag(), got))
         return false;
       TCA_UNROLL
       for (Word k = 0; k < packets_at_once; ++k) {
         if (rank + k >= end) break;
-        if (everywhere) mine()[static_cast<std::size_t>((rank + k) * pitch() + at)].read_acquire();
+        acquire(rank + k, mine()[static_cast<std::size_t>((rank + k) * pitch() + at)]);
         const T value = value_of<T>(got[k].data());
         total = begun ? op(total, value) : value;
         begun = true;
@@ -150,36 +149,26 @@ struct GridStep {
     return group.all(good);
   }
 
-  // Combines the numbers of a row at `at`, `at` + `pitch` and so on, up to `fan` of them, as far as `end`.
-  template <class T, class Op>
-  static TCA_DEVICE T combined(const std::uint64_t* scratch, Word at, Word pitch, Word end, Op op) {
-    std::uint64_t bits[fan];
-    TCA_UNROLL
-    for (Word k = 0; k < fan; ++k) bits[k] = at + k * pitch < end ? scratch[at + k * pitch] : 0;
-    T total = value_of<T>(bits[0]);
-    TCA_UNROLL
-    for (Word k = 1; k < fan; ++k)
-      if (at + k * pitch < end) total = op(total, value_of<T>(bits[k]));
-    return total;
-  }
-
-  // Combines each row, and calls put(v, total) for row v, on one lane.
-  template <class T, class Op, class ThreadGroup, class Put>
-  TCA_DEVICE void combine_rows(Word count, Op op, std::uint64_t* scratch, const ThreadGroup& group,
-                               const Put& put) const {
+  // Combines each row to its first number.
+  template <class T, class Op, class ThreadGroup>
+  TCA_DEVICE void to_first(Word count, Op op, std::uint64_t* scratch, const ThreadGroup& group) const {
     const Word width = this->width();
-    Word left = width;
-    while (left > fan) {
+    for (Word left = width; left > 1;) {
       const Word next = (left + fan - 1) / fan;
       for (Word i = group.lane(); i < count * next; i += group.lanes()) {
-        const Word v = count == 1 ? 0 : i / next, at = v * width + i - v * next;
-        scratch[at] = bits_of(combined<T>(scratch, at, next, v * width + left, op));
+        const Word v = count == 1 ? 0 : i / next, at = v * width + i - v * next, end = v * width + left;
+        std::uint64_t bits[fan];
+        TCA_UNROLL
+        for (Word k = 0; k < fan; ++k) bits[k] = at + k * next < end ? scratch[at + k * next] : 0;
+        T total = value_of<T>(bits[0]);
+        TCA_UNROLL
+        for (Word k = 1; k < fan; ++k)
+          if (at + k * next < end) total = op(total, value_of<T>(bits[k]));
+        scratch[at] = bits_of(total);
       }
       left = next;
       group.sync();
     }
-    for (Word v = group.lane(); v < count; v += group.lanes())
-      put(v, combined<T>(scratch, v * width, 1, v * width + left, op));
   }
 
   // Replaces the block's `count` values by the combination of those of all blocks of all ranks; false, on
@@ -202,7 +191,7 @@ struct GridStep {
                           const Send& send) const {
     const Word mine = group.lanes() - 1 - group.lane() - skipped;
     if (mine >= lanes || mine >= count) return;
-    if (fenced) fence();  // pairs with the acquire in `over_ranks`
+    if (fenced) fence();  // pairs with `acquire`
     for (Word i = mine; i < count; i += lanes) send(i);
   }
   template <class ThreadGroup, class Send>
@@ -239,7 +228,8 @@ struct GridStep {
                          const ThreadGroup& group) const {
     send_shares(values, count, group);
     if (!into_rows<T>(0, count, 0, team.size, op, scratch, group)) return false;
-    combine_rows<T>(count, op, scratch, group, [&](Word v, T total) { values[v] = total; });
+    to_first<T>(count, op, scratch, group);
+    for (Word v = group.lane(); v < count; v += group.lanes()) values[v] = value_of<T>(scratch[v * blocks]);
     return true;
   }
 
@@ -253,9 +243,7 @@ struct GridStep {
     for (Word first = block * each; first < end; first += at_once) {
       const Word values_now = least(at_once, end - first);
       if (!into_rows<T>(first, values_now, team.rank, team.rank + 1, op, scratch, group)) return false;
-      combine_rows<T>(values_now, op, scratch, group,
-                      [&](Word v, T total) { scratch[v * width()] = bits_of(total); });
-      group.sync();
+      to_first<T>(values_now, op, scratch, group);
       send_each(values_now * team.size, group, [&](Word i) {
         const Word v = i / team.size;
         send(target(i - v * team.size), place(first + v, team.max_blocks), scratch[v * width()]);

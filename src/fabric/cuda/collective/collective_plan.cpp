@@ -22,6 +22,8 @@ constexpr std::uint64_t least_relayed_bytes = std::uint64_t{256} << 10;
 // (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
 constexpr double packets_us = 2.4, relay_us = 0.9, moves_us = 7.8;
 constexpr double packets_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
+// Of a broadcast that relays: as over two GPUs, since each packet has one sender there too.
+constexpr double relayed_bytes_per_us = 400e3;
 
 constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
 
@@ -63,7 +65,7 @@ std::uint64_t packet_bytes_received(const CollectiveSpec& spec) {
 
 double by_packets_us(const CollectiveSpec& spec) {
   const double bytes = static_cast<double>(spec.block_bytes);
-  if (relays(spec)) return packets_us + relay_us + 2 * bytes / packets_bytes_per_us;
+  if (relays(spec)) return packets_us + relay_us + 2 * bytes / relayed_bytes_per_us;
   return packets_us + bytes * (spec.ranks - 1) * spec.ranks / packets_bytes_per_us;
 }
 
