@@ -28,10 +28,8 @@ inline constexpr std::array variables{
     Variable{"OPENTCA_CUDA_AWARE", "MPI is asked", "on or off: whether MPI is given GPU memory, on cuda+mpi"},
     Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, if the program names none"},
     Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train, flow or rtl, on sim, if the program names none"},
-    Variable{
-        "OPENTCA_FAULTS", "",
-        "what fails, and when, such as cable:0-1@20us on sim or path:0-1:shm@20ms elsewhere, if the program "
-        "names nothing"},
+    Variable{"OPENTCA_FAULTS", "",
+             "what fails and when, such as cable:0-1@20us or path:0-1:shm@20ms, if the program says nothing"},
     Variable{"OPENTCA_MACHINES", "", "folders with more machine files, separated by colons"},
     Variable{"OPENTCA_NONTEMPORAL", "both are tried",
              "on or off: whether larger stores on shm bypass the caches"},
