@@ -62,10 +62,11 @@ struct ChainOptions {
   /// destroyed chain has left is freed when the same ranks commit another one so. Cheap for few ranks; what joins many
   /// is committed faster by all. mpi/rma does not carry it. A halo or fold is made by all ranks whatever this says.
   bool partners_only = false;
-  /// Where a cable or a hub on the way to a partner fails, takes another way, if there is one, and sends again what of a
-  /// step has not arrived, so that it arrives once and whole; the step takes longer and ends right. Without another way,
-  /// or without this, the step ends in Error{path_lost} on both ends, which names what has failed. The same on every
-  /// rank. WorldOptions::reroute does so for all chains. On sim; other fabrics do not learn of such things by themselves (docs/guide.md).
+  /// Where a cable, a hub or a path on the way to a partner fails, takes another way, if there is one, and sends again
+  /// what of a step has not arrived, so that it arrives once and whole; the step takes longer and ends right. Without
+  /// another way, or without this, the step ends in Error{path_lost} on both ends, which names what has failed. The same
+  /// on every rank. WorldOptions::reroute does so for all chains. On sim, and from shm to another protocol or to mpi; where
+  /// else there is one way only, docs/guide.md says. Each step then takes one more signal in both directions.
   bool reroute = false;
 };
 

@@ -30,7 +30,8 @@ enum class Errc {
   device_failed = 8,  ///< a GPU or its driver reports an error, or there is none
   // 9 is TCA_INTERNAL of tca/tca.h.
   path_lost =
-      10,  ///< a cable or a hub on the way to a partner has failed, while the partner may live; the message names it
+      10,  ///< a cable, a hub or a path on the way to a partner has failed, while the partner may live; the
+           ///< message names it
 };
 
 /// What an error concerns, as far as that is known where it is made.

@@ -60,7 +60,7 @@ typedef enum tca_status {
   TCA_INCOMPATIBLE = 7,   ///< another version, another user, another MPI
   TCA_DEVICE_FAILED = 8,  ///< a GPU or its driver reports an error, or there is none
   TCA_INTERNAL = 9,       ///< an error that is none of OpenTCA's, such as an exception from a C++ callback
-  TCA_PATH_LOST = 10      ///< a cable, a hub or a path on the way to a partner has failed; the message names it
+  TCA_PATH_LOST = 10  ///< a cable, a hub or a path on the way to a partner has failed; the message names it
 } tca_status;
 
 /// What the last error of a thread concerns, as far as that is known; texts are empty where it is not.

@@ -37,7 +37,9 @@ struct WorldOptions {
   std::string fidelity = {};
   /// What fails, on sim, and when: "cable:0-1@20us" (between the hubs of two nodes), "hub:3@50us" (nothing goes through
   /// that node's PEACH2 or APEnet+ card any more) and "host:2@1ms" (its ranks stop), with commas between several. Needs
-  /// the fidelity "tlp". Empty: OPENTCA_FAULTS. See World::known_faults and ChainOptions::reroute.
+  /// the fidelity "tlp". On other fabrics a rehearsal: "path:0-1:shm/pull@20ms" has nothing more go between these ranks by
+  /// that protocol from 20 ms after the world came up, "path:0-1:mpi@0s" by any of mpi. The same on every rank. Empty:
+  /// OPENTCA_FAULTS. See World::known_faults and ChainOptions::reroute.
   std::string faults = {};
   /// Has the ranks of World::run_threads take turns on the caller's thread, on sim, each with a stack of 1 MiB. There may
   /// then be more of them than the system gives threads, and a modelled step takes less of the host's time. What is

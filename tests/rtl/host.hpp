@@ -37,7 +37,7 @@ class Host {
   std::uint64_t latency = 40;  // from a read to its answer, in cycles
   // Says how much later still a completion comes.
   std::function<std::uint64_t(const Tlp&)> delay;
-  bool shuffled = false;       // answers come in other orders and in parts
+  bool shuffled = false;  // answers come in other orders and in parts
 
   // A clock cycle: what the hub sent, and what it is sent.
   void take(std::uint64_t now, const Beat& beat);

@@ -46,10 +46,8 @@ tca::CountedPut put_counted(ChainObject& chain, const RemoteObject& to, nb::hand
 
 tca::ChainOptions chain_options(bool guarded, std::optional<double> time_limit, std::string channel,
                                 bool partners_only, bool reroute) {
-  tca::ChainOptions options{.guarded = guarded,
-                            .channel = std::move(channel),
-                            .partners_only = partners_only,
-                            .reroute = reroute};
+  tca::ChainOptions options{
+      .guarded = guarded, .channel = std::move(channel), .partners_only = partners_only, .reroute = reroute};
   if (time_limit) options.time_limit = milliseconds_of(*time_limit);
   return options;
 }

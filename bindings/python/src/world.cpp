@@ -72,7 +72,8 @@ void bind_lifetime(nb::class_<WorldObject>& world) {
               "None, "
               "key: str | None = None, fabric: str = '', machine: str = '', fidelity: str = '', time_limit: "
               "float = "
-              "30.0, faults: str = '', reroute: bool = False, trace: bool = False, check_steps: bool = False, progress_thread: bool = False, device: "
+              "30.0, faults: str = '', reroute: bool = False, trace: bool = False, check_steps: bool = "
+              "False, progress_thread: bool = False, device: "
               "int | None = None, engine_blocks: int = 0, arrays: typing.Any = None) -> None"))
       .def(
           "__enter__", [](nb::handle_t<WorldObject> self) { return self; },
@@ -127,8 +128,9 @@ void bind_members(nb::class_<WorldObject>& world) {
           [](WorldObject& self, const std::string& name, bool guarded, std::optional<double> time_limit,
              std::string channel, bool partners_only, bool reroute) {
             return new ChainObject(
-                self.place, self.place->world().chain(
-                                name, chain_options(guarded, time_limit, std::move(channel), partners_only, reroute)));
+                self.place,
+                self.place->world().chain(
+                    name, chain_options(guarded, time_limit, std::move(channel), partners_only, reroute)));
           },
           "name"_a, nb::kw_only(), "guarded"_a = true, "time_limit"_a = nb::none(), "channel"_a = "",
           "partners_only"_a = false, "reroute"_a = false, nb::rv_policy::take_ownership,
@@ -238,7 +240,8 @@ void bind_worlds(nb::module_& module) {
       "Raises the exception of the rank that failed first. `fabric=\"sim\"` runs on a modelled machine.",
       nb::sig("def run_threads(ranks: int, body: collections.abc.Callable[[World], typing.Any], *, fabric: "
               "str = '', "
-              "machine: str = '', fidelity: str = '', time_limit: float = 30.0, faults: str = '', reroute: bool = False, "
+              "machine: str = '', fidelity: str = '', time_limit: float = 30.0, faults: str = '', reroute: "
+              "bool = False, "
               "trace: bool = False, "
               "check_steps: "
               "bool = False) -> list[typing.Any]"));

@@ -47,7 +47,8 @@ void Commit::find_detours() {
   for (const Descriptor& d : puts()) add(d.to, d);
   for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);
   for (const auto& [partner, is_spared] : all)
-    if (is_spared) detours_.push_back({.partner = partner, .first = {}, .second = {}, .landed = {}, .to = {}, .from = {}});
+    if (is_spared)
+      detours_.push_back({.partner = partner, .first = {}, .second = {}, .landed = {}, .to = {}, .from = {}});
   for (DetourShares& detour : detours_) detour = detour_shares(detour.partner);
 }
 
@@ -86,8 +87,9 @@ Commit::DetourShares Commit::detour_shares(int partner) {
 }
 
 void Commit::offer_share(Share& share, std::uint32_t number, bool guarded) {
-  share.offer = world_.fabrics()[share.fabric]->offer({chain_.name_, circle_->members(), number, guarded, share.outgoing,
-                                                       share.incoming, chain_.time_limit_, world_.checks_steps()});
+  share.offer = world_.fabrics()[share.fabric]->offer({chain_.name_, circle_->members(), number, guarded,
+                                                       share.outgoing, share.incoming, chain_.time_limit_,
+                                                       world_.checks_steps()});
 }
 
 // Numbers tell apart what goes between two ranks in one direction.
@@ -135,7 +137,8 @@ void Commit::bind_detours(const std::map<int, std::map<int, std::vector<base::Bl
       if (partner != detour.partner) return;
       const bool moves = d.shape != nullptr;
       needs[0].insert({partner, d.fabric, moves ? std::optional<std::size_t>(d.protocol) : std::nullopt});
-      needs[1].insert({partner, d.spare_fabric, moves ? std::optional<std::size_t>(d.spare_protocol) : std::nullopt});
+      needs[1].insert(
+          {partner, d.spare_fabric, moves ? std::optional<std::size_t>(d.spare_protocol) : std::nullopt});
     };
     for (const Descriptor& d : puts()) add(d.to, d);
     for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);

@@ -54,10 +54,8 @@ fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
 
 // Returns a put for its fabric, without what differs at its two ends.
 fabric::Put Commit::put_on(const Part& part, int from, std::size_t index, const Descriptor& d) {
-  fabric::Put put{.from = from,
-                  .to = d.to,
-                  .shape = d.shape,
-                  .protocol = part.spare ? d.spare_protocol : d.protocol};
+  fabric::Put put{
+      .from = from, .to = d.to, .shape = d.shape, .protocol = part.spare ? d.spare_protocol : d.protocol};
   put.elements = {.produced = d.produced,
                   .count = d.elements,
                   .bytes = d.element_bytes,
@@ -71,8 +69,8 @@ fabric::Put Commit::put_on(const Part& part, int from, std::size_t index, const 
 }
 
 bool Commit::belongs(const Part& part, int partner, const Descriptor& d) const {
-  const bool is_detoured = std::ranges::any_of(
-      detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
+  const bool is_detoured =
+      std::ranges::any_of(detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
   if (part.partner < 0 ? is_detoured : part.partner != partner) return false;
   return (part.spare ? d.spare_fabric : d.fabric) == part.fabric;
 }
@@ -144,8 +142,8 @@ void Commit::note_needs() const {
   std::set<Need> needs;
   const auto add = [&](int partner, const Descriptor& d) {
     const auto protocol = d.shape != nullptr ? std::optional<std::size_t>(d.protocol) : std::nullopt;
-    const bool has_other_way = std::ranges::any_of(
-        detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
+    const bool has_other_way =
+        std::ranges::any_of(detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
     if (partner != world_.rank() && !has_other_way) needs.insert({partner, d.fabric, protocol});
   };
   for (const Descriptor& d : puts()) add(d.to, d);
@@ -157,7 +155,7 @@ void Commit::bind(const fabric::Offers& offered) {
   note_needs();
   chain_.circle_ = circle_;
   chain_.id_ = circle_->next_id();
-  std::vector<fabric::Offers> offers(shares_.size());  // by fabric
+  std::vector<fabric::Offers> offers(shares_.size());                 // by fabric
   std::map<int, std::map<int, std::vector<base::Blob>>> for_detours;  // of a rank, for a partner of it
   for (const auto& [rank, blob] : offered) {
     base::Reader reader(blob);

@@ -26,7 +26,8 @@ std::optional<Path> read_path(std::string_view text) {
   text.remove_prefix(kind.size());
   const std::size_t dash = text.find('-'), colon = text.find(':'), at = text.find('@');
   if (dash > colon || colon > at || at == text.npos) return std::nullopt;
-  const auto one = read_rank(text.substr(0, dash)), other = read_rank(text.substr(dash + 1, colon - dash - 1));
+  const auto one = read_rank(text.substr(0, dash)),
+             other = read_rank(text.substr(dash + 1, colon - dash - 1));
   const std::optional<double> us = base::read_microseconds(text.substr(at + 1));
   const std::string_view channel = text.substr(colon + 1, at - colon - 1);
   const std::size_t slash = channel.find('/');
@@ -53,8 +54,10 @@ std::vector<Path> read_paths(std::string_view text, std::string_view asker) {
     std::optional<Path> path = read_path(word);
     if (!path) {
       base::fail(Errc::invalid_argument,
-                 "{}: '{}' is no fault of this machine; write path:0-1:shm/pull@20ms (what goes between two ranks by a "
-                 "protocol of shm, cuda or mpi) or path:0-1:mpi@0s (by any of them), several with commas between them, "
+                 "{}: '{}' is no fault of this machine; write path:0-1:shm/pull@20ms (what goes between two "
+                 "ranks by a "
+                 "protocol of shm, cuda or mpi) or path:0-1:mpi@0s (by any of them), several with commas "
+                 "between them, "
                  "and times in ns, us, ms or s; cables, hubs and hosts fail on the fabric sim",
                  asker, word);
     }

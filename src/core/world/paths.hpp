@@ -33,7 +33,8 @@ class Paths {
 
   // Returns the path between two ranks that has failed by `now` and that a channel needs; null if there is none. What
   // goes by no protocol in particular, such as a signal, is carried as long as its fabric is there.
-  const Path* lost(int rank, int partner, std::string_view fabric, std::string_view protocol, double now) const;
+  const Path* lost(int rank, int partner, std::string_view fabric, std::string_view protocol,
+                   double now) const;
 
   // Returns the names of all that have failed by `now` between two ranks.
   std::string lost_between(int rank, int partner, double now) const;

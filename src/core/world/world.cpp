@@ -117,9 +117,7 @@ std::vector<int> World::sub_cluster_of_ranks() const {
   return {all.begin(), all.end()};
 }
 
-std::vector<KnownFault> World::known_faults() const {
-  return state().known_faults();
-}
+std::vector<KnownFault> World::known_faults() const { return state().known_faults(); }
 
 Chain World::chain(std::string name, ChainOptions options) {
   return Chain(

@@ -27,8 +27,8 @@ std::vector<Path> paths_to_fail(const WorldOptions& options, int ranks) {
   std::vector<Path> paths = read_paths(options.faults, "WorldOptions::faults");
   for (const Path& path : paths) {
     if (path.other >= ranks)
-      base::fail(Errc::invalid_argument, "{} is to fail, and there is no rank {} in a world of {}", path.name(),
-                 path.other, ranks);
+      base::fail(Errc::invalid_argument, "{} is to fail, and there is no rank {} in a world of {}",
+                 path.name(), path.other, ranks);
   }
   return paths;
 }

@@ -71,9 +71,9 @@ struct DmaKind {
   std::uint32_t tags = 0;           // requests under way, over all channels
   // From the end of an answer until its tag asks again; nothing: it does as soon as the answer's head is there.
   std::optional<des::Time> tag_back = {};
-  des::Time request_gap = 0;        // least time between two requests
-  des::Time turn = 0;               // from the arrival of data to its departure as a write
-  des::Time notify = 0;             // from the last write to the write of the flag
+  des::Time request_gap = 0;  // least time between two requests
+  des::Time turn = 0;         // from the arrival of data to its departure as a write
+  des::Time notify = 0;       // from the last write to the write of the flag
 };
 
 // The same controller as RTL, where that takes the model's place: what of it the RTL leaves open, and what is around it.

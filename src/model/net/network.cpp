@@ -333,7 +333,8 @@ void Network::arrived(const Packet& packet, Endpoint at) {
   if (packet.kind == PacketKind::request) return answer(packet.message, packet.bytes);
   Message& message = messages_[packet.message];
   message.to_arrive -= packet.bytes;
-  if (packet.interconnect == Transfer::inside && (packet.flags & Packet::last) != 0) finish_request(message, packet.tail);
+  if (packet.interconnect == Transfer::inside && (packet.flags & Packet::last) != 0)
+    finish_request(message, packet.tail);
   if (message.to_arrive == 0) finish(packet.message);
 }
 

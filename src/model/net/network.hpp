@@ -30,13 +30,13 @@ struct Transfer {
   std::uint32_t packet_bytes = 0;  // most data in a packet
   // The most data that the NIC requests at a time. 0: the memory's side sends unrequested, packet by packet.
   std::uint32_t request_bytes = 0;
-  des::Time request_gap = 0;        // least time between two requests of the NIC
-  des::Time row_gap = 0;            // time lost between rows
-  std::uint32_t window = 0;         // requests (or unrequested packets) under way; unused when `tags` is set
-  des::Semaphore* tags = nullptr;   // a window shared with other transfers
+  des::Time request_gap = 0;       // least time between two requests of the NIC
+  des::Time row_gap = 0;           // time lost between rows
+  std::uint32_t window = 0;        // requests (or unrequested packets) under way; unused when `tags` is set
+  des::Semaphore* tags = nullptr;  // a window shared with other transfers
   std::optional<des::Time> tag_back = {};  // as that of a DmaKind
-  des::Counter* arrived = nullptr;  // grows by one when the last byte is visible at `to`
-  std::optional<View> view = {};    // the faults that it goes round; those that the source's hub knows now
+  des::Counter* arrived = nullptr;         // grows by one when the last byte is visible at `to`
+  std::optional<View> view = {};  // the faults that it goes round; those that the source's hub knows now
 
   // A transfer within a node: from one memory into another over the node's wires, without a NIC; or from a
   // memory into a NIC that requests the data.

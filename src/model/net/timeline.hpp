@@ -21,8 +21,8 @@ struct RoutedTransfer {
   // The port from which its sender also sends its flags. Whatever is sent there first arrives first.
   LinkId source = no_link;
   std::optional<des::Time> tag_back = {};  // as that of a DmaKind
-  bool own_tags = false;  // no other transfer uses its tags
-  bool inside = false;    // tags come back on arrival at the target instead of in the NIC
+  bool own_tags = false;                   // no other transfer uses its tags
+  bool inside = false;                     // tags come back on arrival at the target instead of in the NIC
   des::Time begin = 0;
   std::vector<des::Time> tags;  // when each tag is available, in order; no more tags than requests
 

@@ -50,7 +50,8 @@ static tca_status chains(tca_world* world, void* context) {
          "the reserved field");
   tca_chain_options reserved_of_chain = TCA_CHAIN_OPTIONS_INIT;
   reserved_of_chain.reserved = 1;
-  EXPECT(tca_chain_create(world, "reserved", &reserved_of_chain, &chain), TCA_INVALID_ARGUMENT, "the reserved field");
+  EXPECT(tca_chain_create(world, "reserved", &reserved_of_chain, &chain), TCA_INVALID_ARGUMENT,
+         "the reserved field");
   tca_chain_options limit = TCA_CHAIN_OPTIONS_INIT;
   limit.time_limit = -2;
   EXPECT(tca_chain_create(world, "limit", &limit, &chain), TCA_INVALID_ARGUMENT, "-2 seconds cannot be");

@@ -52,7 +52,8 @@ struct Pair {
 };
 
 // Runs ranks whose path fails after a while, which grows until their chains are committed by then.
-void run_until_it_fails(int ranks, const std::function<void(World&)>& body, const std::string& path, double ms) {
+void run_until_it_fails(int ranks, const std::function<void(World&)>& body, const std::string& path,
+                        double ms) {
   for (;; ms *= 4) {
     try {
       return World::run_threads(ranks, body, {.faults = path + "@" + std::to_string(ms) + "ms"});
@@ -72,8 +73,8 @@ TEST(Paths, AreReadWithTheirTimes) {
 }
 
 TEST(Paths, ThatCannotBeAreRefused) {
-  for (const char* const text : {"path:0-1@1s", "path:0:shm@1s", "path:1-1:shm@1s", "path:0-1:shm", "path:0-1:sim@1s",
-                                 "path:0-1:shm@1h", "cable:0-1@1us", "path:-1:shm@1s"}) {
+  for (const char* const text : {"path:0-1@1s", "path:0:shm@1s", "path:1-1:shm@1s", "path:0-1:shm",
+                                 "path:0-1:sim@1s", "path:0-1:shm@1h", "cable:0-1@1us", "path:-1:shm@1s"}) {
     const std::string why =
         message_of([&] { core::read_paths(text, "OPENTCA_FAULTS"); }, Errc::invalid_argument);
     expect_within(std::string("OPENTCA_FAULTS: '") + text + "' is no fault of this machine", why);
@@ -85,7 +86,8 @@ TEST(Paths, ThatCannotBeAreRefused) {
 TEST(Paths, AChainGoesRoundOneThatHasFailed) {
   const auto run = [](World& world) {
     Pair pair(world, "round", {});
-    for (int step = 0; step < 3; ++step) EXPECT_EQ(pair.step(10 * step + world.rank()), 10 * step + 1 - world.rank());
+    for (int step = 0; step < 3; ++step)
+      EXPECT_EQ(pair.step(10 * step + world.rank()), 10 * step + 1 - world.rank());
     EXPECT_EQ(pair.chain.explain().find("shm/direct"), std::string::npos) << pair.chain.explain();
     ASSERT_EQ(world.known_faults().size(), 1u);
     EXPECT_EQ(world.known_faults()[0].name, "path 0-1 by shm/direct");
@@ -108,7 +110,8 @@ TEST(Paths, AStepWhoseWayFailsEndsAtBothEnds) {
   const auto run = [](World& world) {
     const Window<int> window = world.window<int>(2);
     Chain ring = world.chain("ring");
-    const int next = (world.rank() + 1) % world.size(), before = (world.rank() + world.size() - 1) % world.size();
+    const int next = (world.rank() + 1) % world.size(),
+              before = (world.rank() + world.size() - 1) % world.size();
     ring.put(window.on(next).at(1), window.at(0), block(1)).expect(before).commit();
     World ends = world.split(world.rank() == 2 ? 1 : 0, 0);
     if (world.rank() < 2) {
@@ -121,8 +124,9 @@ TEST(Paths, AStepWhoseWayFailsEndsAtBothEnds) {
         EXPECT_EQ(error.chain(), "faces");
         EXPECT_EQ(error.step(), step + 1);
         EXPECT_EQ(error.missing(), std::vector<int>{1 - world.rank()});
-        expect_within("its way to rank " + std::to_string(1 - world.rank()) + " is lost: path 0-1 by shm/pull",
-                      error.what());
+        expect_within(
+            "its way to rank " + std::to_string(1 - world.rank()) + " is lost: path 0-1 by shm/pull",
+            error.what());
       }
       EXPECT_EQ(world.known_faults().size(), 1u);
       pair.reset();
@@ -164,7 +168,8 @@ TEST(Paths, AReroutedChainGoesOn) {
         window.read(numbers, values);
         last = std::max(last, values[0]);
         for (int i = 1; i < numbers; ++i)
-          ASSERT_EQ(values[static_cast<std::size_t>(i)], 3 * step + before) << channel << " after " << after_ms << " ms";
+          ASSERT_EQ(values[static_cast<std::size_t>(i)], 3 * step + before)
+              << channel << " after " << after_ms << " ms";
       }
     };
     run_until_it_fails(3, run, std::string("path:0-1:shm/") + channel, after_ms);

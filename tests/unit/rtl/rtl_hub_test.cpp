@@ -234,7 +234,8 @@ TEST(RtlHub, AgreesWithThePacketModel) {
                                     << puts[0].bytes << " B: " << rtl << " and " << tlp << " us";
   };
   for (const char* const unit : {"host", "gpu0"}) {
-    for (const Rows& rows : {Rows{8}, Rows{1024}, Rows{4096}, Rows{65536}, Rows{64, 64}, Rows{64, 256}, Rows{8, 256}})
+    for (const Rows& rows :
+         {Rows{8}, Rows{1024}, Rows{4096}, Rows{65536}, Rows{64, 64}, Rows{64, 256}, Rows{8, 256}})
       compare(unit, {rows});
     for (const Rows& rows : {Rows{8}, Rows{64}, Rows{1024}})
       for (const std::size_t puts : {4u, 64u}) compare(unit, std::vector<Rows>(puts, rows));
