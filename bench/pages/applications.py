@@ -7,6 +7,7 @@ TWO_H100S = "2026-11-26-gpu-2xh100"
 CG_H100S = "2026-11-28-gpu-4xh100-cg"
 SEARCHES = "2026-11-28-gpu-2xh200-bfs-posts"
 LATEST = "2026-11-28-gpu-2xh200-applications"
+FOUR_H200S = "2026-11-28-gpu-4xh200"
 QUDA = "2026-11-20-gpu-quda"
 
 
@@ -73,14 +74,15 @@ def rate(record):
 
 
 def searches():
-    yield row("scale", "1 GPU", "2 GPUs", "NCCL on 2")
-    yield rule(4)
+    yield row("scale", "1 GPU", "2 GPUs", "4 GPUs", "NCCL on 2")
+    yield rule(5)
     for scale in (12, 15, 18, 20, 24):
         of = {"bench": "graph500_bfs", "layout": "packed", "scale": scale}
         nccl = fastest(chosen(SEARCHES, peer="nccl", ranks=2, **of))
         of.update(peer=None, start="resident")
         in_turn = chosen(SEARCHES, ranks=2, command=nccl["command"], **of) if nccl else chosen(SEARCHES, ranks=2, **of)
-        yield row(scale, *map(rate, [fastest(chosen(SEARCHES, ranks=1, **of)), fastest(in_turn), nccl]))
+        own = [chosen(SEARCHES, ranks=1, **of), in_turn, chosen(FOUR_H200S, ranks=4, **of)]
+        yield row(scale, *map(rate, [*map(fastest, own), nccl]))
 
 
 def transforms():
@@ -93,12 +95,13 @@ def transforms():
 
 
 def spin():
-    yield row("lattice", "1 GPU, one kernel", "2 GPUs, one kernel", "2 GPUs, graph", "NCCL on 2, graph")
-    yield rule(5)
+    yield row("lattice", "1 GPU, one kernel", "2 GPUs, one kernel", "2 GPUs, graph", "4 GPUs, one kernel", "4 GPUs, graph", "NCCL on 2, graph")
+    yield rule(7)
     for n in (64, 256):
         of = {"bench": "heisenberg_spin_glass", "n": n}
-        ways = ({"peer": None, "ranks": 1, "start": "kernel"}, *({"peer": None, "ranks": 2, "start": s} for s in ("kernel", "graph")))
-        found = [fastest(chosen(LATEST, **way, **of)) for way in (*ways, {"peer": "nccl", "ranks": 2})]
+        ways = [(1, "kernel"), *((ranks, start) for ranks in (2, 4) for start in ("kernel", "graph"))]
+        found = [fastest(chosen((LATEST, FOUR_H200S), peer=None, ranks=ranks, start=start, **of)) for ranks, start in ways]
+        found.append(fastest(chosen(LATEST, peer="nccl", ranks=2, **of)))
         yield row(f"{n}³", *(number(record["ps_an_update"]) if record else "" for record in found))
 
 
@@ -116,7 +119,7 @@ TABLES = {
     "gpu-himeno": himeno,
     "gpu-qcd": cg_of_lattices,
     "gpu-qcd-one": solves_on_one_gpu,
-    "gpu-cg-h200": lambda: cg(LATEST, (2,), 2),
+    "gpu-cg-h200": lambda: cg((LATEST, FOUR_H200S), (2, 4), 2),
     "gpu-cg-h100": lambda: cg(CG_H100S, (2, 4), 4),
     "gpu-bfs": searches,
     "gpu-fft": transforms,
