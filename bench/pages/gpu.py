@@ -126,10 +126,6 @@ def large_puts(machine):
             yield row(f"OpenTCA, rows of {size(length)}", f"{best['gbps']:.0f}", f"{100 * copy['median_us'] / best['median_us']:.0f} %")
 
 
-def engine(machine):
-    return fastest(chosen(machine[0], bench="pingpong", start="engine", bytes=8, peer=None))
-
-
 def mscclpp():
     """Beside the record of the same two GPUs that has MSCCL++; OpenTCA's figures are of that run too."""
     yield row("µs, two H100s, in a kernel", "OpenTCA", "MSCCL++")
@@ -137,7 +133,7 @@ def mscclpp():
     for name, fields, own_fields in messages_of(2):
         if own_fields["start"] != "kernel" or name.startswith("the same"):
             continue
-        own = fastest(chosen(MSCCLPP, peer=None, **{**fields, **own_fields}))
+        own = own_of(MSCCLPP, **{**fields, **own_fields})
         theirs = chosen(MSCCLPP, peer="mscclpp", **fields)
         if own is not None and theirs:
             yield row(name.removesuffix(", in a kernel"), us(own), beside(theirs, own))
