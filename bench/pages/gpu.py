@@ -152,7 +152,7 @@ def mscclpp():
     for name, fields, own_fields in messages_of(2):
         if own_fields["start"] != "kernel" or name.startswith("the same"):
             continue
-        own = fastest(chosen(MSCCLPP, peer=None, **{**fields, **own_fields}))
+        own = own_of(MSCCLPP, **{**fields, **own_fields})
         theirs = chosen(MSCCLPP, peer="mscclpp", **fields)
         if own is not None and theirs:
             yield row(name.removesuffix(", in a kernel"), us(own), beside(theirs, own))
