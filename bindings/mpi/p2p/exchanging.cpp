@@ -27,6 +27,42 @@ int send_and_receive(const Channel& channel, const Elements& out, Side to, const
   return receive.end(channel, status);
 }
 
+// Where both sides are ranks, has act(out, in) move the two messages; MPI's call is the same with `last`, a status or a request.
+template <Call call, class Count, class Last, class Act>
+int move_both(const std::shared_ptr<Channel>& channel, const void* sent, Count count, MPI_Datatype type,
+              Side to, void* received, Count most, MPI_Datatype received_type, Side from, MPI_Comm comm,
+              Last* last, const Act& act) {
+  const Elements out = channel ? Elements(sent, count, type) : Elements();
+  const Elements in = channel ? Elements(received, most, received_type) : Elements();
+  return serve_or_pass<call>(
+      channel, can_exchange(channel, to, from) && out.is_valid() && in.is_valid(),
+      [&] {
+        return next<call>()(sent, count, type, to.rank, to.tag, received, most, received_type, from.rank,
+                            from.tag, comm, last);
+      },
+      [&] { return act(out, in); });
+}
+
+// The same with one buffer, of which a copy is sent, so that it may be received into meanwhile: act(copy, out, in).
+template <Call call, Call with_two_buffers, class Count, class Last, class Act>
+int move_both_ways(const std::shared_ptr<Channel>& channel, void* buffer, Count count, MPI_Datatype type,
+                   Side to, Side from, MPI_Comm comm, Last* last, const Act& act) {
+  const Elements elements = channel ? Elements(buffer, count, type) : Elements();
+  if (!can_exchange(channel, to, from) || !elements.is_valid()) {
+    if (channel != nullptr && elements.is_valid() && (to.rank == MPI_PROC_NULL || from.rank == MPI_PROC_NULL))
+      return Served<with_two_buffers>::serve(buffer, count, type, to.rank, to.tag, buffer, count, type,
+                                             from.rank, from.tag, comm, last);
+    return next<call>()(buffer, count, type, to.rank, to.tag, from.rank, from.tag, comm, last);
+  }
+  return serve_or_pass<call>(
+      channel, true, [] { return MPI_SUCCESS; },
+      [&] {
+        Elements::Packed copy = elements.copied();
+        const Elements out(copy.get(), static_cast<MPI_Count>(elements.bytes()), MPI_BYTE);
+        return act(std::move(copy), out, elements);
+      });
+}
+
 template <Call call, Call send, Call receive, class Count>
 int exchange(const void* sent, Count count, MPI_Datatype type, Side to, void* received, Count most,
              MPI_Datatype received_type, Side from, MPI_Comm comm, MPI_Status* status) {
@@ -39,35 +75,21 @@ int exchange(const void* sent, Count count, MPI_Datatype type, Side to, void* re
   }
   if (channel != nullptr && to.rank == MPI_PROC_NULL)
     return Served<receive>::serve(received, most, received_type, from.rank, from.tag, comm, status);
-  const Elements out = channel ? Elements(sent, count, type) : Elements();
-  const Elements in = channel ? Elements(received, most, received_type) : Elements();
-  return serve_or_pass<call>(
-      channel, can_exchange(channel, to, from) && out.is_valid() && in.is_valid(),
-      [&] {
-        return next<call>()(sent, count, type, to.rank, to.tag, received, most, received_type, from.rank,
-                            from.tag, comm, status);
-      },
-      [&] { return send_and_receive(*channel, out, to, in, from, status); });
+  return move_both<call>(channel, sent, count, type, to, received, most, received_type, from, comm, status,
+                         [&](const Elements& out, const Elements& in) {
+                           return send_and_receive(*channel, out, to, in, from, status);
+                         });
 }
 
-// A copy is sent, so that the buffer may be received into meanwhile.
 template <Call call, Call with_two_buffers, class Count>
 int replace(void* buffer, Count count, MPI_Datatype type, Side to, Side from, MPI_Comm comm,
             MPI_Status* status) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
-  const Elements elements = channel ? Elements(buffer, count, type) : Elements();
-  if (!can_exchange(channel, to, from) || !elements.is_valid()) {
-    if (channel != nullptr && elements.is_valid() && (to.rank == MPI_PROC_NULL || from.rank == MPI_PROC_NULL))
-      return Served<with_two_buffers>::serve(buffer, count, type, to.rank, to.tag, buffer, count, type,
-                                             from.rank, from.tag, comm, status);
-    return next<call>()(buffer, count, type, to.rank, to.tag, from.rank, from.tag, comm, status);
-  }
-  return serve_or_pass<call>(
-      channel, true, [] { return MPI_SUCCESS; },
-      [&] {
-        const Elements::Packed copy = elements.copied();
-        const Elements out(copy.get(), static_cast<MPI_Count>(elements.bytes()), MPI_BYTE);
-        return send_and_receive(*channel, out, to, elements, from, status);
+  return move_both_ways<call, with_two_buffers>(
+      channel, buffer, count, type, to, from, comm, status,
+      [&](Elements::Packed copy, const Elements& out, const Elements& in) {
+        const Elements::Packed kept = std::move(copy);
+        return send_and_receive(*channel, out, to, in, from, status);
       });
 }
 
@@ -89,37 +111,21 @@ int start_exchange(const void* sent, Count count, MPI_Datatype type, Side to, vo
     return Served<send>::serve(sent, count, type, to.rank, to.tag, comm, request);
   if (channel != nullptr && to.rank == MPI_PROC_NULL)
     return Served<receive>::serve(received, most, received_type, from.rank, from.tag, comm, request);
-  const Elements out = channel ? Elements(sent, count, type) : Elements();
-  const Elements in = channel ? Elements(received, most, received_type) : Elements();
-  return serve_or_pass<call>(
-      channel, can_exchange(channel, to, from) && out.is_valid() && in.is_valid(),
-      [&] {
-        return next<call>()(sent, count, type, to.rank, to.tag, received, most, received_type, from.rank,
-                            from.tag, comm, request);
-      },
-      [&] {
-        *request = start_both(channel, out, to, in, from).handle();
-        return MPI_SUCCESS;
-      });
+  return move_both<call>(channel, sent, count, type, to, received, most, received_type, from, comm, request,
+                         [&](const Elements& out, const Elements& in) {
+                           *request = start_both(channel, out, to, in, from).handle();
+                           return MPI_SUCCESS;
+                         });
 }
 
 template <Call call, Call with_two_buffers, class Count>
 int start_replace(void* buffer, Count count, MPI_Datatype type, Side to, Side from, MPI_Comm comm,
                   MPI_Request* request) {
   const std::shared_ptr<Channel>& channel = Channel::find(comm);
-  const Elements elements = channel ? Elements(buffer, count, type) : Elements();
-  if (!can_exchange(channel, to, from) || !elements.is_valid()) {
-    if (channel != nullptr && elements.is_valid() && (to.rank == MPI_PROC_NULL || from.rank == MPI_PROC_NULL))
-      return Served<with_two_buffers>::serve(buffer, count, type, to.rank, to.tag, buffer, count, type,
-                                             from.rank, from.tag, comm, request);
-    return next<call>()(buffer, count, type, to.rank, to.tag, from.rank, from.tag, comm, request);
-  }
-  return serve_or_pass<call>(
-      channel, true, [] { return MPI_SUCCESS; },
-      [&] {
-        Elements::Packed copy = elements.copied();
-        const Elements out(copy.get(), static_cast<MPI_Count>(elements.bytes()), MPI_BYTE);
-        Slot& slot = start_both(channel, out, to, elements, from);
+  return move_both_ways<call, with_two_buffers>(
+      channel, buffer, count, type, to, from, comm, request,
+      [&](Elements::Packed copy, const Elements& out, const Elements& in) {
+        Slot& slot = start_both(channel, out, to, in, from);
         slot.own(std::move(copy));
         *request = slot.handle();
         return MPI_SUCCESS;

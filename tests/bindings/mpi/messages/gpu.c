@@ -6,15 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, wrong;
-
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition); \
-      wrong = 1;                                                                     \
-    }                                                                                \
-  } while (0)
+#include "check.h"
 
 enum { most = 1 << 22 };
 static int numbers[most], got[most];

@@ -5,15 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size, wrong;
+#include "check.h"
 
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition); \
-      wrong = 1;                                                                     \
-    }                                                                                \
-  } while (0)
+static int size;
 
 enum { large = 300000 };
 static int out[large], in[large];

@@ -7,16 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { threads = 4, rounds = 150, most = 5000 };
-static int rank, size, wrong;
+#include "check.h"
 
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, rank, #condition); \
-      wrong = 1;                                                                     \
-    }                                                                                \
-  } while (0)
+enum { threads = 4, rounds = 150, most = 5000 };
+static int size;
 
 struct Thread {
   int number;
