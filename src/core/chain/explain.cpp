@@ -111,8 +111,14 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
   }
   // As at commit, fabrics that do not reach the memory have no part in the choice.
   const std::size_t first = world.first_fabric(d.to_window, d.from_window);
-  const route::Explained why = route::explain(std::span(world.fabrics()).subspan(first), world.costs(),
-                                              {d.to, *d.shape, puts, d.counted},
+  route::Put put{d.to, *d.shape, puts, d.counted};
+  // The put's own way is told of even where it has failed since.
+  if (world.expects_lost_paths())
+    put.is_lost = [&](std::size_t fabric, std::size_t protocol) {
+      const bool is_own = first + fabric == d.fabric && protocol == d.protocol;
+      return !is_own && world.lost_path(d.to, first + fabric, protocol) != nullptr;
+    };
+  const route::Explained why = route::explain(std::span(world.fabrics()).subspan(first), world.costs(), put,
                                               {d.fabric - static_cast<int>(first), d.protocol}, forced);
   row.insert(row.end(),
              {why.channel, why.predicted, fmt::format("{}{}", d.counted ? "0 to " : "", d.shape->bytes()),
