@@ -18,10 +18,9 @@ double us(double seconds) { return seconds * 1e6; }
 void add_fault_option(CLI::App& app, std::string& faults) {
   app.add_option("--fault", faults,
                  "Faults that come, with their times: on sim cable:0-1@20us (between the hubs of two nodes), "
-                 "hub:3@50us or "
-                 "host:2@1ms, elsewhere path:0-1:shm/pull@20ms or path:0-1:mpi@20ms (what a fabric or a "
-                 "protocol of it "
-                 "carries between two ranks); several with commas or by several options")
+                 "hub:3@50us or host:2@1ms, elsewhere path:0-1:shm/pull@20ms or path:0-1:mpi@20ms (what a "
+                 "fabric or a protocol of it carries between two ranks); several with commas or by several "
+                 "options")
       ->envname("OPENTCA_FAULTS")
       ->join(',');
 }
