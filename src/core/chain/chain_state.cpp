@@ -46,7 +46,7 @@ ChainState::~ChainState() {
   if (deferred_) world_->deferred_steps().remove(*this);
   if (running_)
     for (const auto& program : programs_) program->cancel();
-  for (Detour& detour : detours_) detour.retire(programs_);
+  for (Detour& detour : detours()) detour.retire(programs_);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   RetiredChain retired(std::move(programs_), std::move(memories));
@@ -277,23 +277,23 @@ void ChainState::start_programs() {
   cut_ = find_lost() != nullptr;
   if (cut_) return;
   for (const auto& program : programs_) program->start();
-  for (Detour& detour : detours_) detour.start();
+  for (Detour& detour : detours()) detour.start();
 }
 
 // Returns what is lost that has no other way, or whose other way is lost as well; null where the step goes on.
 const Need* ChainState::find_lost_now() const {
-  for (const Detour& detour : detours_)
+  for (const Detour& detour : detours())
     if (const Need* const lost = detour.lost(); lost != nullptr) return lost;
   return find_lost();
 }
 
 const Need* ChainState::find_lost() const {
-  if (needs_ == nullptr) return nullptr;
+  if (ways_ == nullptr) return nullptr;
   const auto is_lost = [&](const Need& need) {
     return world_->lost_path(need.partner, need.fabric, need.protocol) != nullptr;
   };
-  const auto found = std::ranges::find_if(*needs_, is_lost);
-  return found == needs_->end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(ways_->needs, is_lost);
+  return found == ways_->needs.end() ? nullptr : &*found;
 }
 
 void ChainState::fail_on_lost_path() const {
@@ -407,7 +407,7 @@ bool ChainState::advance() {
   bool finished = !cut_;
   if (!cut_)
     for (const auto& program : programs_) finished &= program->test();
-  for (Detour& detour : detours_) {
+  for (Detour& detour : detours()) {
     detour.drive();
     finished &= detour.finished();
   }
@@ -477,7 +477,7 @@ ErrorFields ChainState::about() const {
 std::vector<int> ChainState::missing() const {
   if (deferred_) return world_->deferred_steps().outstanding();
   std::vector<int> missing;
-  for (const Detour& detour : detours_) {
+  for (const Detour& detour : detours()) {
     const std::vector<int> ranks = detour.missing();
     missing.insert(missing.end(), ranks.begin(), ranks.end());
   }

@@ -70,6 +70,12 @@ struct Draft {
   std::vector<int> expected;
 };
 
+// What a chain needs that has no other way, and the ways of what has.
+struct Ways {
+  std::vector<Need> needs;
+  std::vector<Detour> detours;
+};
+
 // A ChainState is kept small, since there may be thousands: the world owns the texts, and the commit destroys
 // the draft.
 class ChainState {
@@ -94,7 +100,7 @@ class ChainState {
 
   // Moves a rerouted chain on to other ways, and its step on them.
   void drive_detours() {
-    for (Detour& detour : detours_) detour.drive();
+    for (Detour& detour : detours()) detour.drive();
   }
 
   // Begins a step that the world has held back.
@@ -153,6 +159,11 @@ class ChainState {
   void take_lengths();
   void begin_step();
   void start_programs();
+  std::span<Detour> detours() const { return ways_ == nullptr ? std::span<Detour>() : ways_->detours; }
+  Ways& ways() {
+    if (ways_ == nullptr) ways_ = std::make_unique<Ways>();
+    return *ways_;
+  }
   const Need* find_lost() const;
   const Need* find_lost_now() const;
   void fail_on_lost_path() const;
@@ -191,8 +202,7 @@ class ChainState {
   std::unique_ptr<ProducedEnds> produced_;
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
-  std::unique_ptr<std::vector<Need>> needs_;  // where paths are to fail: what has no other way
-  std::vector<Detour> detours_;
+  std::unique_ptr<Ways> ways_;           // null where no path is to fail and nothing is rerouted
   std::unique_ptr<MessageTimes> times_;  // of a timed chain, from its commit on
 };
 

@@ -144,9 +144,9 @@ void Commit::bind_detours(const std::map<int, std::map<int, std::vector<base::Bl
     for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);
     for (std::size_t way = 0; way < needs.size(); ++way)
       parts.ways[way].needs.assign(needs[way].begin(), needs[way].end());
-    chain_.detours_.emplace_back(world_, std::move(parts));
+    chain_.ways().detours.emplace_back(world_, std::move(parts));
   }
-  if (!chain_.detours_.empty()) world_.reroutes().add(chain_);
+  if (!chain_.detours().empty()) world_.reroutes().add(chain_);
 }
 
 }  // namespace tca::core

@@ -148,7 +148,7 @@ void Commit::note_needs() const {
   };
   for (const Descriptor& d : puts()) add(d.to, d);
   for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);
-  chain_.needs_ = std::make_unique<std::vector<Need>>(needs.begin(), needs.end());
+  chain_.ways().needs.assign(needs.begin(), needs.end());
 }
 
 void Commit::bind(const fabric::Offers& offered) {
