@@ -49,7 +49,7 @@ World World::from_mpi(Comm comm, const WorldOptions& options) {
 #else
   constexpr const char* header = "another MPI";
 #endif
-  return from_mpi_handle(&comm, sizeof comm, header, options);
+  return from_mpi_handle(&comm, sizeof(MPI_Comm), header, options);
 }
 
 }  // namespace tca
