@@ -97,7 +97,7 @@ cudaError_t launch_push(const OnGpu<Number>& on, cudaStream_t stream) {
 template <class Number>
 cudaError_t launch_advance_e(const OnGpu<Number>& on, cudaStream_t stream) {
   if (on.wall_below || on.wall_above)
-    let_light_out_kernel<<<blocks_for(on.elements), threads, 0, stream>>>(on);
+    let_light_out_kernel<<<blocks_for(on.own.cells[1] * on.own.cells[2]), threads, 0, stream>>>(on);
   advance_e_kernel<<<blocks_for(on.elements), threads, 0, stream>>>(on);
   return cudaGetLastError();
 }

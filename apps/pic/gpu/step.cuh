@@ -112,14 +112,18 @@ __device__ Value gathered(const OnGpu<Number>& on, const Value* array, const std
 
 template <class Number>
 __device__ void let_light_out(const OnGpu<Number>& on) {
-  each_own_cell(on, [&](const std::int64_t(&cell)[3], std::int64_t at) {
-    const bool is_below = on.wall_below && cell[0] == 0;
-    const bool is_above = on.wall_above && cell[0] == on.own.cells[0] - 1;
-    if (!is_below && !is_above) return;
-    const Vec<Number> flow = gathered(on, on.medium.flow, cell, at);
-    if (is_below) let_out({at, at, at - 1, -1}, on.e, on.b, flow, on.lattice);
-    if (is_above) let_out({at, at - 1, at, 1}, on.e, on.b, flow, on.lattice);
-  });
+  const std::int64_t last = on.own.cells[0] - 1;
+  for (std::int64_t row = first_of_thread(); row < on.own.cells[1] * on.own.cells[2];
+       row += threads_of_grid()) {
+    const std::int64_t y = row % on.own.cells[1], z = row / on.own.cells[1];
+    const std::int64_t begin = on.origin + y * on.lattice.step.y + z * on.lattice.step.z, end = begin + last;
+    if (on.wall_below)
+      let_out({begin, begin, begin - 1, -1}, on.e, on.b, gathered(on, on.medium.flow, {0, y, z}, begin),
+              on.lattice);
+    if (on.wall_above)
+      let_out({end, end - 1, end, 1}, on.e, on.b, gathered(on, on.medium.flow, {last, y, z}, end),
+              on.lattice);
+  }
 }
 
 // Of own cells and their images.

@@ -32,8 +32,8 @@ class Crossing {
       Cells& from = in[neighbour];
       from.insert(from.begin(), box.begin(), box.end());
     });
-    packed_.emplace(append(out, sends));
-    unpacked_.emplace(append(in, receives));
+    append(out, sends, packed_);
+    append(in, receives, unpacked_);
   }
 
   struct Message {
@@ -50,29 +50,27 @@ class Crossing {
  private:
   using Cells = std::vector<std::int32_t>;
 
+  // All that go, or all that come.
   struct List {
-    Cells index, place;
-  };
-  struct ListOnGpu {
-    explicit ListOnGpu(const List& list) : index(list.index), place(list.place) {}
-    Nodes nodes() const { return {index.data(), place.data(), static_cast<unsigned>(index.size())}; }
-    DeviceArray<std::int32_t> index, place;
+    List(const Cells& cells, std::int32_t first) : index(cells), begin(first) {}
+    Nodes nodes() const { return {index.data(), begin, static_cast<unsigned>(index.size())}; }
+    DeviceArray<std::int32_t> index;
+    std::int32_t begin;  // in the buffer
   };
 
   // Appends to the buffer a message of each neighbour's cells.
-  List append(const std::map<int, Cells>& cells, std::vector<Message>& messages) {
-    List list;
+  void append(const std::map<int, Cells>& cells, std::vector<Message>& messages, std::optional<List>& list) {
+    const std::int32_t begin = size;
+    Cells all;
     for (const auto& [neighbour, of_neighbour] : cells) {
       messages.push_back({neighbour, size, of_neighbour.size()});
-      for (const std::int32_t cell : of_neighbour) {
-        list.index.push_back(cell);
-        list.place.push_back(size++);
-      }
+      all.insert(all.end(), of_neighbour.begin(), of_neighbour.end());
+      size += static_cast<std::int32_t>(of_neighbour.size());
     }
-    return list;
+    list.emplace(all, begin);
   }
 
-  std::optional<ListOnGpu> packed_, unpacked_;
+  std::optional<List> packed_, unpacked_;
 };
 
 template <class Number>

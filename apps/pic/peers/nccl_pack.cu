@@ -14,13 +14,13 @@ unsigned blocks_of(const Nodes& nodes) {
 template <class Number>
 __global__ void pack(Nodes nodes, const Vec<Number>* array, Vec<Number>* buffer) {
   const unsigned n = blockIdx.x * block_size + threadIdx.x;
-  if (n < nodes.count) buffer[nodes.place[n]] = array[nodes.index[n]];
+  if (n < nodes.count) buffer[nodes.begin + n] = array[nodes.index[n]];
 }
 
 template <class Number>
 __global__ void unpack(Nodes nodes, const Vec<Number>* buffer, Vec<Number>* array) {
   const unsigned n = blockIdx.x * block_size + threadIdx.x;
-  if (n < nodes.count) array[nodes.index[n]] = buffer[nodes.place[n]];
+  if (n < nodes.count) array[nodes.index[n]] = buffer[nodes.begin + n];
 }
 
 __device__ void add_to(double& sum, double value) { atomicAdd(&sum, value); }
@@ -33,7 +33,7 @@ __global__ void add(Nodes nodes, const Vec<Number>* buffer, Vec<Number>* array) 
   const unsigned n = blockIdx.x * block_size + threadIdx.x;
   if (n >= nodes.count) return;
   Vec<Number>& to = array[nodes.index[n]];
-  const Vec<Number> by = buffer[nodes.place[n]];
+  const Vec<Number> by = buffer[nodes.begin + n];
   add_to(to.x, by.x);
   add_to(to.y, by.y);
   add_to(to.z, by.z);

@@ -9,9 +9,10 @@
 
 namespace tca::pic {
 
-// So many nodes, in this order, and where each lies in a buffer.
+// So many nodes, which lie in this order in a buffer, and where the first of them does.
 struct Nodes {
-  const std::int32_t *index, *place;
+  const std::int32_t* index;
+  std::int32_t begin;
   unsigned count;
 };
 
