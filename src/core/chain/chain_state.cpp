@@ -303,8 +303,7 @@ void ChainState::fail_on_lost_path() const {
   about.missing = {need->partner};
   fail(Errc::path_lost, std::move(about),
        "rank {}, step {} of chain '{}': its way to rank {} is lost{}: {}; destroy the chain, as the step may "
-       "have "
-       "arrived or not: one that is committed now takes another channel if there is one{}",
+       "have arrived or not: one that is committed now takes another channel if there is one{}",
        world_->rank(), step_, name_, need->partner, reroute_ ? ", and no other is prepared" : "",
        world_->lost_paths(need->partner),
        reroute_ ? "" : ", and one with ChainOptions::reroute does so by itself");

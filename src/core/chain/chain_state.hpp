@@ -42,6 +42,16 @@ struct Descriptor {
   std::uint32_t element_bytes = 0;
 };
 
+// Return what a put between this rank and a partner needs by its first way, and by its second.
+inline Need need_of(int partner, const Descriptor& put) {
+  return {partner, put.fabric,
+          put.shape != nullptr ? std::optional<std::size_t>(put.protocol) : std::nullopt};
+}
+inline Need spare_need_of(int partner, const Descriptor& put) {
+  return {partner, put.spare_fabric,
+          put.shape != nullptr ? std::optional<std::size_t>(put.spare_protocol) : std::nullopt};
+}
+
 // Returns how many puts go to each rank.
 std::map<int, std::size_t> count_puts(std::span<const Descriptor> descriptors);
 

@@ -99,6 +99,7 @@ class Commit {
   void offer_share(Share& share, std::uint32_t number, bool guarded);
   void offer_detours(base::Writer& writer);
   void bind_detours(const std::map<int, std::map<int, std::vector<base::Blob>>>& offered);
+  bool has_detour(int partner) const;
   bool belongs(const Part& part, int partner, const Descriptor& put) const;
   void expect_times();
   void bind(const fabric::Offers& offered);

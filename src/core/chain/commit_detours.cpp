@@ -52,6 +52,10 @@ void Commit::find_detours() {
   for (DetourShares& detour : detours_) detour = detour_shares(detour.partner);
 }
 
+bool Commit::has_detour(int partner) const {
+  return std::ranges::any_of(detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
+}
+
 std::vector<Commit::Share*> Commit::DetourShares::all() {
   std::vector<Share*> all;
   for (auto* const shares : {&first, &second, &to, &from})
@@ -135,10 +139,8 @@ void Commit::bind_detours(const std::map<int, std::map<int, std::vector<base::Bl
     std::array<std::set<Need>, 2> needs;
     const auto add = [&](int partner, const Descriptor& d) {
       if (partner != detour.partner) return;
-      const bool moves = d.shape != nullptr;
-      needs[0].insert({partner, d.fabric, moves ? std::optional<std::size_t>(d.protocol) : std::nullopt});
-      needs[1].insert(
-          {partner, d.spare_fabric, moves ? std::optional<std::size_t>(d.spare_protocol) : std::nullopt});
+      needs[0].insert(need_of(partner, d));
+      needs[1].insert(spare_need_of(partner, d));
     };
     for (const Descriptor& d : puts()) add(d.to, d);
     for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);

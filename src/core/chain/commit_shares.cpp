@@ -69,9 +69,7 @@ fabric::Put Commit::put_on(const Part& part, int from, std::size_t index, const 
 }
 
 bool Commit::belongs(const Part& part, int partner, const Descriptor& d) const {
-  const bool is_detoured =
-      std::ranges::any_of(detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
-  if (part.partner < 0 ? is_detoured : part.partner != partner) return false;
+  if (part.partner < 0 ? has_detour(partner) : part.partner != partner) return false;
   return (part.spare ? d.spare_fabric : d.fabric) == part.fabric;
 }
 
@@ -141,10 +139,7 @@ void Commit::note_needs() const {
   if (!world_.expects_lost_paths()) return;
   std::set<Need> needs;
   const auto add = [&](int partner, const Descriptor& d) {
-    const auto protocol = d.shape != nullptr ? std::optional<std::size_t>(d.protocol) : std::nullopt;
-    const bool has_other_way =
-        std::ranges::any_of(detours_, [&](const DetourShares& detour) { return detour.partner == partner; });
-    if (partner != world_.rank() && !has_other_way) needs.insert({partner, d.fabric, protocol});
+    if (partner != world_.rank() && !has_detour(partner)) needs.insert(need_of(partner, d));
   };
   for (const Descriptor& d : puts()) add(d.to, d);
   for (const Arrival& arrival : arrivals_) add(arrival.from, arrival.put);
