@@ -149,13 +149,15 @@ Placement place(Bind bind, int ranks, const Host& host) {
   return placement;
 }
 
-// Joins ranks whose processors are equally far apart.
+// Joins ranks whose processors are equally far apart, and says once what starts over.
 std::string Placement::describe() const {
   if (!binds()) return why.empty() ? "not bound" : "not bound: " + why;
+  const auto again = std::find(cpus.begin() + 1, cpus.end(), cpus.front());
+  const auto once = static_cast<std::size_t>(again - cpus.begin());
   std::string text;
-  for (std::size_t first = 0, last = 0; first < cpus.size(); first = last + 1) {
-    const int step = first + 1 < cpus.size() ? cpus[first + 1] - cpus[first] : 0;
-    for (last = first; step > 0 && last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + step;) ++last;
+  for (std::size_t first = 0, last = 0; first < once; first = last + 1) {
+    const int step = first + 1 < once ? cpus[first + 1] - cpus[first] : 0;
+    for (last = first; step > 0 && last + 1 < once && cpus[last + 1] == cpus[last] + step;) ++last;
     text += text.empty() ? "" : ", ";
     if (first == last)
       text += fmt::format("rank {} on processor {}", first, cpus[first]);
@@ -163,6 +165,7 @@ std::string Placement::describe() const {
       text += fmt::format("ranks {} to {} on processors {}{} to {}", first, last, cpus[first],
                           step == 1 ? "" : fmt::format(", {}", cpus[first + 1]), cpus[last]);
   }
+  if (once < cpus.size()) text += fmt::format(", and so on from rank {}", once);
   return why.empty() ? text : text + "; " + why;
 }
 

@@ -92,7 +92,7 @@ class Binding(CommandTest):
         self.assert_unbound(self.where(ranks), f"{ranks} ranks are more than the {len(CPUS)} processors")
         places, said = self.where(ranks, "--bind core")
         self.assertEqual(len(set(places)), len(CPUS))
-        self.assertIn(f"; {ranks} ranks share {len(CPUS)} processors", said)
+        self.assertIn(f", and so on from rank {len(CPUS)}; {ranks} ranks share {len(CPUS)} processors", said)
         self.assertEqual(set(self.where(2, "--bind none")[0]), {EVERY})
 
     def test_only_where_this_job_may_run(self):

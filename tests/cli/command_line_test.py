@@ -131,7 +131,7 @@ class Terminals(CommandLineTest):
 
     def test_messages_of_a_launcher_wipe_no_line_of_a_plain_one(self):
         shared = ("run", "-n", "64", "--bind", "core", "--", "true")
-        self.assertRegex(self.on_a_terminal(*shared, TERM="xterm"), r"\x1b\[Ktca run: --bind(: ranks 0| core: 64 ranks share)")
+        self.assertRegex(self.on_a_terminal(*shared, TERM="xterm"), r"\x1b\[Ktca run: --bind: ranks? 0")
         self.assertNotIn("\x1b", self.on_a_terminal(*shared, TERM="dumb"))
 
 
