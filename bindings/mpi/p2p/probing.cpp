@@ -1,3 +1,4 @@
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -40,8 +41,11 @@ MPI_Comm alone() {
   return made;
 }
 
-// A handle that is valid wherever one is: of an empty message of this rank to itself.
+// A handle that is valid wherever one is: of an empty message of this rank to itself. One at a time: MPICH 4.0 crashes
+// where threads match messages of a rank to itself at once.
 MPI_Message message_handle() {
+  static std::mutex one_at_a_time;
+  const std::lock_guard<std::mutex> turn(one_at_a_time);
   MPI_Message made = MPI_MESSAGE_NULL;
   MPI_Request sent = MPI_REQUEST_NULL;
   PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, alone(), &sent);
