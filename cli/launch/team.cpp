@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/system/limits.hpp"
 #include "cli/launch/child.hpp"
@@ -198,13 +199,19 @@ void Team::check_started(const std::string& program) {
   throw CannotRun(126, fmt::format("{}: cannot be run: {}", program, std::strerror(error)));
 }
 
-void Team::signal(int number) const { kill(-guard_, number); }
+// Where a rank has killed its whole group, the guard included, the group's number may soon be another's.
+void Team::signal(int number) const {
+  if (guard_ > 0) kill(-guard_, number);
+  for (const pid_t pid : ranks_)
+    if (guard_ < 0 && pid > 0) kill(pid, number);
+}
 
 std::optional<Ended> Team::reap() {
   int status = 0;
   while (alive_ > 0) {
     const pid_t pid = waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return std::nullopt;
+    if (pid == guard_) guard_ = -1;
     const auto found = std::find(ranks_.begin(), ranks_.end(), pid);
     if (found == ranks_.end()) continue;
     *found = -1;
@@ -215,15 +222,13 @@ std::optional<Ended> Team::reap() {
 }
 
 void Team::end() {
-  if (guard_ < 0) return;
-  if (ended_well_)
-    kill(guard_, SIGKILL);
-  else
+  if (!ended_well_)
     signal(SIGKILL);
+  else if (guard_ > 0)
+    kill(guard_, SIGKILL);
   for (pid_t& pid : ranks_)
-    if (pid > 0) waitpid(pid, nullptr, 0);
-  waitpid(guard_, nullptr, 0);
-  guard_ = -1;
+    if (pid > 0) waitpid(std::exchange(pid, -1), nullptr, 0);
+  if (guard_ > 0) waitpid(std::exchange(guard_, -1), nullptr, 0);
   remove_scratch(scratch_.c_str());
 }
 

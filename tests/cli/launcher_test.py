@@ -237,6 +237,14 @@ class Failing(LauncherTest):
         self.assertEqual(done.stderr, expected)
         self.assert_nothing_left()
 
+    def test_a_rank_that_kills_its_whole_group(self):
+        """With the guard; rank 1 has left the group before."""
+        away = f"[ $OPENTCA_RANK = 1 ] && exec setsid sh -c ': > {self.folder}/away; exec sleep 60'"
+        done = self.run_script(3, f"{away}; until [ -e {self.folder}/away ]; do sleep 0.01; done; kill -9 0; exec sleep 60")
+        self.assertEqual(done.returncode, 137)
+        self.assertIn("was killed by signal 9 (Killed)", done.stderr)
+        self.assert_nothing_left()
+
     def test_rank_killed_from_outside(self):
         process = self.start(3, f"cd {self.folder}; echo $$ > pid$OPENTCA_RANK; : > ready$OPENTCA_RANK; exec sleep 60")
         self.assertTrue(wait_until(lambda: self.count("ready") == 3))
