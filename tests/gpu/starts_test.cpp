@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "cuda_ok.hpp"
+#include "fabric/cuda/call.hpp"
 #include "fold_check.hpp"
 #include "messages.hpp"
 #include "ring.hpp"
@@ -40,6 +42,20 @@ class Starts : public testing::TestWithParam<Way> {
     EXPECT_EQ(failure, "");
   }
 };
+
+TEST(Errors, OfALinkBetweenGpusTellThatAPathIsLost) {
+  const auto code_of = [](cudaError_t result) -> std::optional<Errc> {
+    try {
+      cuda::check(result, "copying");
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(code_of(cudaErrorNvlinkUncorrectable), Errc::path_lost);
+  EXPECT_EQ(code_of(cudaErrorMemoryAllocation), Errc::out_of_memory);
+  EXPECT_EQ(code_of(cudaErrorLaunchFailure), Errc::device_failed);
+}
 
 TEST_P(Starts, ByTheHost) {
   run([](World&, Ring& ring) {

@@ -19,20 +19,25 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(address);
 }
 
+// The runtime has the driver's numbers. A link between GPUs is a path to a partner, which may live.
+Errc code_of(int error) {
+  if (error == CUDA_ERROR_OUT_OF_MEMORY) return Errc::out_of_memory;
+  return error == CUDA_ERROR_NVLINK_UNCORRECTABLE ? Errc::path_lost : Errc::device_failed;
+}
+
 }  // namespace
 
 void check(cudaError_t result, std::string_view what) {
   if (result == cudaSuccess) return;
-  const Errc code = result == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failed;
-  base::fail(code, "{}: CUDA says {} ({})", what, cudaGetErrorString(result), cudaGetErrorName(result));
+  base::fail(code_of(result), "{}: CUDA says {} ({})", what, cudaGetErrorString(result),
+             cudaGetErrorName(result));
 }
 
 void check(CUresult result, std::string_view what) {
   if (result == CUDA_SUCCESS) return;
   const char* text = nullptr;
   driver().get_error_string(result, &text);
-  const Errc code = result == CUDA_ERROR_OUT_OF_MEMORY ? Errc::out_of_memory : Errc::device_failed;
-  base::fail(code, "{}: CUDA's driver says {} ({})", what, text != nullptr ? text : "nothing more",
+  base::fail(code_of(result), "{}: CUDA's driver says {} ({})", what, text != nullptr ? text : "nothing more",
              static_cast<int>(result));
 }
 

@@ -8,8 +8,8 @@
 
 namespace tca::cuda {
 
-// Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words> (<its name for
-// it>)".
+// Throws Error{out_of_memory}, Error{path_lost} where a link between GPUs failed, or Error{device_failed}:
+// "<what>: CUDA says <its own words> (<its name for it>)".
 void check(cudaError_t result, std::string_view what);
 void check(CUresult result, std::string_view what);
 
