@@ -55,8 +55,7 @@ void Board::check_strictly(const Descriptor& d) const {
   if (to % board_line != from % board_line)
     not_done(
         "for PEACH2 the low 4 bits of both addresses are the same: they are {} at the target and {} at the "
-        "source "
-        "(TCA_STRICT=1)",
+        "source (TCA_STRICT=1)",
         to % board_line, from % board_line);
 }
 

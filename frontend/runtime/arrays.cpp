@@ -72,8 +72,7 @@ void set_sizes(xacc_layout& layout, const std::int64_t* extents) {
     if (layout.slotted(d) && (dim.align.shadow_low || dim.align.shadow_high))
       refuse(layout.name + ": dimension " + std::to_string(d) +
              " is cyclic, where neighbours lie on other nodes anyway: leave its shadow away, or make it `*`, "
-             "the "
-             "whole dimension");
+             "the whole dimension");
   }
   check_fit(layout);
 }

@@ -72,8 +72,7 @@ std::vector<std::vector<int>> grids(int ranks, const std::vector<int>& given,
     if (extents[d] >= shape[d]) continue;
     fail(Errc::invalid_argument,
          "grid {}: dimension {} has {} cell{} for {} ranks; use a grid of at most {} rank{} there (0 leaves "
-         "the "
-         "side to be chosen), or a larger array",
+         "the side to be chosen), or a larger array",
          fmt::join(shape, "x"), d, extents[d], extents[d] == 1 ? "" : "s", shape[d], extents[d],
          extents[d] == 1 ? "" : "s");
   }

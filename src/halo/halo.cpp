@@ -219,8 +219,7 @@ void Halo::require_countable() const {
     return;
   fail(Errc::invalid_argument,
        "add_counted: a face of {} takes several puts, as of so many dimensions it keeps more than {} loops, "
-       "and "
-       "a counted one is a single put",
+       "and a counted one is a single put",
        title(), Layout::max_loops);
 }
 

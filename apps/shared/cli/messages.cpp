@@ -125,8 +125,7 @@ void print_messages(const MessageTable& table, const std::vector<ExplainedMessag
   fmt::print("{:<104}{:>6.0f} %\n", "the rest", rest);
   fmt::print(
       "Times in us. Predicted: of the puts and their signal, without a partner that comes late. Waiting: "
-      "what "
-      "of the\nmedian the slowest rank has waited for the last one to come.\n");
+      "what of the\nmedian the slowest rank has waited for the last one to come.\n");
 }
 
 nlohmann::ordered_json json_of(const std::vector<apps::MessageCost>& costs,

@@ -124,8 +124,7 @@ void print_latencies(const TriggerReport& report) {
   }
   fmt::print(
       "From a datagram's sending to the answer to its events, which counts once for each; late: datagrams, "
-      "after "
-      "{:g} us.\n",
+      "after {:g} us.\n",
       report.deadline_us);
 }
 

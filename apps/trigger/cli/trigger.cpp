@@ -115,8 +115,8 @@ void add_trigger(Subcommands& tca) {
   app.add_option(
          "--start", options->start,
          "On GPUs, who has events looked at: the host launches a kernel for each batch (host), or a kernel "
-         "is "
-         "there all the time and watches the ring (kernel); auto is the kernel on GPUs and the host on hosts")
+         "is there all the time and watches the ring (kernel); auto is the kernel on GPUs and the host on "
+         "hosts")
       ->check(one_of({"auto", "host", "kernel"}))
       ->capture_default_str();
   app.add_option("--slots", options->slots, "Datagrams for which a rank's ring has room")

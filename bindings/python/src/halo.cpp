@@ -243,8 +243,7 @@ void bind_halos(nb::module_& module) {
           },
           "field"_a, "offset"_a = 0,
           "Adds a field whose faces are counted puts: the cells next to a side are a queue of what goes to "
-          "the "
-          "neighbour there.",
+          "the neighbour there.",
           nb::sig("def add_counted(self, field: Window, offset: int = 0) -> Halo"))
       .def(
           "to",
@@ -253,8 +252,7 @@ void bind_halos(nb::module_& module) {
           },
           "field"_a, "side"_a,
           "What goes from this rank's cells of a counted field to the neighbour at `side`, such as (-1, 0); "
-          "None "
-          "where none is there. After the commit.")
+          "None where none is there. After the commit.")
       .def(
           "from_",
           [](HaloObject& self, std::size_t field, const std::vector<int>& side) {

@@ -226,8 +226,7 @@ void bind_posts(nb::module_& module) {
           },
           "token"_a, "source"_a, "at"_a = 0, "shape"_a = nb::none(),
           "Adds a put of an array, or a slice of one, into the region of a token: from its element `at` on, "
-          "or "
-          "into the part `at` of a region that is an array of `shape`. The source is read at every start.",
+          "or into the part `at` of a region that is an array of `shape`. The source is read at every start.",
           nb::sig("def put(self, token: bytes, source: typing.Any, at: typing.Any = 0, shape: typing.Any = "
                   "None) -> Post"))
       .def(

@@ -69,12 +69,10 @@ void bind_lifetime(nb::class_<WorldObject>& world) {
           "Times are in seconds.",
           nb::sig(
               "def __init__(self, *, comm: typing.Any = None, rank: int | None = None, size: int | None = "
-              "None, "
-              "key: str | None = None, fabric: str = '', machine: str = '', fidelity: str = '', time_limit: "
-              "float = "
-              "30.0, faults: str = '', reroute: bool = False, trace: bool = False, check_steps: bool = "
-              "False, progress_thread: bool = False, device: "
-              "int | None = None, engine_blocks: int = 0, arrays: typing.Any = None) -> None"))
+              "None, key: str | None = None, fabric: str = '', machine: str = '', fidelity: str = '', "
+              "time_limit: float = 30.0, faults: str = '', reroute: bool = False, trace: bool = False, "
+              "check_steps: bool = False, progress_thread: bool = False, device: int | None = None, "
+              "engine_blocks: int = 0, arrays: typing.Any = None) -> None"))
       .def(
           "__enter__", [](nb::handle_t<WorldObject> self) { return self; },
           nb::sig("def __enter__(self) -> World"))
@@ -236,8 +234,8 @@ void bind_worlds(nb::module_& module) {
   module.def(
       "run_threads", &run_threads, "ranks"_a, "body"_a, "options"_a,
       "Runs `body(world)` in threads of this process, each of them a rank, and returns what they return, by "
-      "rank. "
-      "Raises the exception of the rank that failed first. `fabric=\"sim\"` runs on a modelled machine.",
+      "rank. Raises the exception of the rank that failed first. `fabric=\"sim\"` runs on a modelled "
+      "machine.",
       nb::sig("def run_threads(ranks: int, body: collections.abc.Callable[[World], typing.Any], *, fabric: "
               "str = '', "
               "machine: str = '', fidelity: str = '', time_limit: float = 30.0, faults: str = '', reroute: "

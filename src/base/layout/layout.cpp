@@ -70,8 +70,7 @@ void Layout::add_loop(std::int64_t count, std::int64_t pitch) {
   if (loop_count_ == max_loops) {
     fail(Errc::invalid_argument,
          "subarray: it keeps more than {} loops around a run where dimensions that are whole, and so lie in "
-         "one "
-         "piece with the next, are taken together; move it in several puts",
+         "one piece with the next, are taken together; move it in several puts",
          max_loops);
   }
   loops_[static_cast<std::size_t>(loop_count_++)] = {count, pitch};

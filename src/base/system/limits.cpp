@@ -80,8 +80,7 @@ Met promised(std::uint64_t bytes) {
   if (!is_over(used, bytes, limit)) return std::nullopt;
   return fmt::format(
       "the system has promised {} MiB of memory and promises {} MiB at most, as vm.overcommit_memory is 2; "
-      "raise "
-      "vm.overcommit_ratio, or set vm.overcommit_memory to 0",
+      "raise vm.overcommit_ratio, or set vm.overcommit_memory to 0",
       used / mebibyte, limit / mebibyte);
 }
 

@@ -47,8 +47,7 @@ std::string why_no_access(const Identity& other, int error) {
   const Identity mine = own_identity();
   if (other.user_namespace != mine.user_namespace) {
     return "it is in another user namespace; start the ranks in one (several ranks in one container: "
-           "`apptainer "
-           "exec IMAGE mpirun ...`, not `mpirun ... apptainer exec IMAGE`)";
+           "`apptainer exec IMAGE mpirun ...`, not `mpirun ... apptainer exec IMAGE`)";
   }
   if (other.user != mine.user || other.group != mine.group) {
     return fmt::format("it runs as user {} and group {}, this one as {} and {}; start every rank as one user",

@@ -148,8 +148,7 @@ std::string describe_length(const device::Mistake& mistake, int rank, int partne
         put, mistake.element, mistake.elements);
   return fmt::format(
       "a kernel has set the length of {} to {} elements; it was committed for {} at most; send the rest in "
-      "further "
-      "steps, or give the put a longer layout",
+      "further steps, or give the put a longer layout",
       put, mistake.element, mistake.elements);
 }
 
@@ -175,8 +174,7 @@ std::string describe(const device::Mistake& mistake, int rank, int partner, cons
     default:
       return fmt::format(
           "a kernel waited too long for {}, which rank {} has not written; has it started this step, and "
-          "written "
-          "every element? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
+          "written every element? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
           element, partner);
   }
 }

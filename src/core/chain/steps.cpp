@@ -1,0 +1,164 @@
+// The steps of a chain that the host starts and waits for.
+#include "core/chain/chain_state.hpp"
+
+namespace tca::core {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
+
+}  // namespace
+
+template <class Call>
+void ChainState::traced(const char* what, const Call& call) {
+  const auto now_us = [&] { return world_->control().now().count() * 1e6; };
+  const double begin = now_us();
+  call();
+  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, now_us());
+}
+
+void ChainState::start() {
+  require_startable("start");
+  if (world_->trace() == nullptr) {
+    begin_step();
+  } else {
+    traced("start", [this] { begin_step(); });
+  }
+}
+
+void ChainState::begin_step() {
+  ++step_;
+  running_ = true;
+  on_stream_ = awaited_ = false;
+  if (counted_ != nullptr) take_lengths();
+  if (world_->deferred_steps().must_defer()) {
+    world_->deferred_steps().defer(*this);
+    deferred_ = true;
+    return;
+  }
+  start_programs();
+}
+
+void ChainState::begin_deferred() {
+  deferred_ = false;
+  world_->deferred_steps().remove(*this);
+  start_programs();
+}
+
+// Where a path has failed, nothing of the step goes over any.
+void ChainState::start_programs() {
+  cut_ = find_lost() != nullptr;
+  if (cut_) return;
+  for (const auto& program : programs_) program->start();
+  for (Detour& detour : detours()) detour.start();
+}
+
+// The fabrics read these lengths as long as the step is under way, while the program may set the next ones.
+void ChainState::take_lengths() {
+  for (const auto& put : counted_->puts)
+    put->length = put->by_kernels ? fabric::Length::by_kernels : put->next;
+}
+
+bool ChainState::advance() {
+  if (!running_) return true;
+  if (deferred_) {
+    if (world_->deferred_steps().must_defer()) return false;
+    begin_deferred();
+  }
+  bool finished = !cut_;
+  if (!cut_)
+    for (const auto& program : programs_) finished &= program->test();
+  for (Detour& detour : detours()) {
+    detour.drive();
+    finished &= detour.finished();
+  }
+  running_ = !finished;
+  if (!finished) fail_on_lost_path();
+  return finished;
+}
+
+bool ChainState::test() {
+  require_waitable("test");
+  if (advance()) return true;
+  world_->progress_while_waiting();
+  if (test_loop_.go_round(step_)) check_partners(test_loop_.so_far());
+  return false;
+}
+
+void ChainState::wait() {
+  require_waitable("wait");
+  if (world_->trace() == nullptr) {
+    finish_step();
+  } else {
+    traced("wait", [this] { finish_step(); });
+  }
+  awaited_ = true;
+}
+
+void ChainState::finish_step() {
+  if (!advance()) wait_patiently(forever);
+}
+
+bool ChainState::wait_for(std::chrono::nanoseconds duration) {
+  require_waitable("wait_for");
+  bool finished = false;
+  const auto wait = [&] { finished = advance() || (duration > 0ns && wait_patiently(duration)); };
+  if (world_->trace() == nullptr) {
+    wait();
+  } else {
+    traced("wait", wait);
+  }
+  awaited_ |= finished;
+  return finished;
+}
+
+// Tells the control plane what a step that is under way waits for.
+class ChainState::StepWait final : public control::Wait {
+ public:
+  explicit StepWait(const ChainState& chain) : chain_(chain) {}
+  std::string what() const override {
+    return fmt::format("step {} of chain '{}'", chain_.step_, chain_.name_);
+  }
+  ErrorFields about() const override {
+    ErrorFields about = chain_.about();
+    about.missing = chain_.missing();
+    return about;
+  }
+
+ private:
+  const ChainState& chain_;
+};
+
+// Returns whether the step has finished, false after `at_most`.
+bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
+  control::Control& control = world_->control();
+  const bool limited = at_most < forever;
+  // Without a limit nobody asks, and a look at the clock takes a good part of what a signal does.
+  const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
+  const auto is_over = [&] { return limited && control.now() - begin >= at_most; };
+  for (const StepWait wait(*this); control.wait_turn(wait, at_most);) {
+    if (advance()) return true;
+    if (is_over()) return false;
+  }
+  const std::chrono::nanoseconds before = limited ? test_loop_.so_far(step_) : 0ns;
+  // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call is
+  // enough as long as the signal is probably under way.
+  constexpr unsigned polls_between_progress = 16;
+  base::Poll poll(control.cores());
+  for (unsigned polls = 1; !advance(); ++polls) {
+    if ((poll.has_yielded() || polls % polls_between_progress == 0) && is_over()) {
+      test_loop_.add(step_, at_most);
+      return false;
+    }
+    base::Poll::Look look{.moves = world_->needs_polling()};
+    for (const auto& program : programs_) look.yielded |= program->yields();
+    const bool waited_long = poll.pause(look);
+    if (poll.has_yielded() || polls % polls_between_progress == 0) world_->progress_while_waiting();
+    if (waited_long) check_partners(before + poll.waited());
+  }
+  return true;
+}
+
+}  // namespace tca::core
