@@ -64,6 +64,22 @@ class Serving(MpiTest):
             for call in self.CALLS:
                 self.assertGreater(self.row(run.stderr, "MPI_" + call)["served"], 0, run.stderr)
 
+    def test_neighbours_are_served_as_mpi_does_it(self):
+        for mpi in self.for_each_mpi():
+            run = self.mpirun(mpi, TCA, "mpi", "--report", "--check", program(mpi, "neighbours"), ranks=3)
+            self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
+            for call in ("allgather", "allgatherv", "alltoall", "alltoallv"):
+                row = self.row(run.stderr, "MPI_Neighbor_" + call)
+                self.assertEqual((row["served"], row["early"]), (72, 24), run.stderr)
+
+    def test_neighbours_of_several_hosts_are_left_to_mpi(self):
+        for mpi in self.for_each_mpi():
+            self.environment["OPENTCA_SUBCLUSTER"] = "1"
+            run = self.mpirun(mpi, TCA, "mpi", "--report", "--deny", "neighbor_allgather", program(mpi, "neighbours"))
+            self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
+            self.assertEqual(self.row(run.stderr, "MPI_Neighbor_alltoall")["comm"], 48, run.stderr)
+            self.assertEqual(self.row(run.stderr, "MPI_Neighbor_allgather")["denied"], 64, run.stderr)
+
     def test_a_check_finds_what_differs_and_other_tools_are_called(self):
         for mpi in self.for_each_mpi():
             wrong = program(mpi, "wrong")
@@ -78,6 +94,8 @@ class Serving(MpiTest):
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
             self.assertEqual(self.row(run.stderr, "MPI_Allreduce"), {**self.row(run.stderr, "MPI_Allreduce"), "served": 20, "early": 4})
             self.assertEqual(self.row(run.stderr, "MPI_Barrier")["served"], 8)
+            for call in ("allgather", "alltoallv"):
+                self.assertEqual(self.row(run.stderr, "MPI_Neighbor_" + call)["served"], 8, run.stderr)
 
     def test_what_is_denied_is_left_to_mpi(self):
         for mpi in self.for_each_mpi():
