@@ -10,8 +10,9 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "cli"))
+sys.path[:0] = [os.path.join(HERE, "..", "..", folder) for folder in ("cli", "hosts")]
 from commands import PATIENCE, TCA, CommandTest  # noqa: E402
+from hosts import PREFIX, HostsTest  # noqa: E402
 
 MPIS = os.environ.get("MPIS", "").split()
 SETTINGS = {
@@ -159,6 +160,36 @@ class GoingWrong(MpiTest):
         run = self.mpirun(mpi, TCA, "mpi", program(mpi, "odd"))
         self.assertEqual(run.returncode, 0)
         self.assertEqual(run.stderr.count("OPENTCA_MPI=colls: choose off, census, coll or all"), 1, run.stderr)
+
+
+@unittest.skipUnless("HOST_SWITCH" in os.environ, "there is no switch between hosts in this build")
+class SeveralHosts(HostsTest):
+    def run_on_two(self, mpi, command):
+        job = self.hosts(2).mpirun("mpirun." + mpi, 1, command, OPENTCA_TIME_LIMIT="2")
+        self.addCleanup(self.end, job)
+        return self.finish(job, 60)
+
+    def test_they_are_served_together(self):
+        for mpi in MPIS:
+            text, code = self.run_on_two(mpi, [TCA, "mpi", "--report", program(mpi, "odd")])
+            self.assertEqual(code, 0, text)
+            self.assertRegex(text, r"MPI_Allreduce +16 +4 ")
+
+    def test_a_host_without_the_library_is_no_riddle(self):
+        for mpi in MPIS:
+            odd = program(mpi, "odd")
+            text, code = self.run_on_two(mpi, ["sh", "-c", f"case $(hostname) in host0) exec {TCA} mpi {odd};; *) exec {odd};; esac"])
+            self.assertNotEqual(code, 0, text)
+            self.assertEqual(text.count("rank 0: after 2 s not all ranks of other hosts have come"), 1, text)
+
+    def test_programs_of_several_hosts_are_left_to_open_mpi(self):
+        if "openmpi" not in MPIS:
+            self.skipTest("Open MPI is not here")
+        odd = program("openmpi", "odd")
+        text, code = self.run_on_two("openmpi", [TCA, "mpi", odd, ":", "--host", f"{PREFIX}2:2", "-n", "1", odd])
+        self.assertEqual(code, 0, text)
+        self.assertIn("ended well", text)
+        self.assertEqual(text.count("everything is left to MPI: the job has several programs on several hosts"), 1, text)
 
 
 if __name__ == "__main__":
