@@ -87,6 +87,16 @@ struct Argument<Kind::C> : Handle<MPI_Comm, comm_of> {
 };
 
 template <>
+class Argument<Kind::V> {
+ public:
+  explicit Argument(void* pointer) : numbers_(static_cast<const MPI_Fint*>(pointer)) {}
+  const MPI_Fint* value() { return numbers_; }
+
+ private:
+  const MPI_Fint* numbers_;
+};
+
+template <>
 class Argument<Kind::Q> {
  public:
   explicit Argument(void* pointer)

@@ -3,11 +3,13 @@
 
 #include <mpi.h>
 
-// The calls that have a number of elements are there once with an int, and in MPI 4 once with a large number.
+// The calls that have a number of elements are there once with an int, and in MPI 4 once with a large number; so are places in buffers.
 #if MPI_VERSION >= 4
 #define TCA_FOR_COUNTS(of) of(int, ) of(MPI_Count, _c)
+#define TCA_FOR_COUNTS_AND_PLACES(of) of(int, int, ) of(MPI_Count, MPI_Aint, _c)
 #else
 #define TCA_FOR_COUNTS(of) of(int, )
+#define TCA_FOR_COUNTS_AND_PLACES(of) of(int, int, )
 #endif
 
 #define TCA_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, n, ...) n

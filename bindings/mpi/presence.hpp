@@ -13,6 +13,9 @@ class Presence {
   // Returns why the ranks of this host cannot be relied on to have the library; empty where they can.
   std::string obstacle() const;
 
+  int rank_here() const { return rank_; }
+  int ranks_here() const { return ranks_; }
+
  private:
   std::string name(int local_rank) const;
 

@@ -9,6 +9,7 @@
 #include "mpi/census/measure.hpp"
 #include "mpi/coll/communicator.hpp"
 #include "mpi/gpu/gpu.hpp"
+#include "mpi/hosts.hpp"
 #include "mpi/p2p/slot.hpp"
 #include "mpi/tally.hpp"
 #include "mpi/threads.hpp"
@@ -33,6 +34,7 @@ Session& Session::get() {
 void Session::begin() {
   if (is_whole_) return;
   std::string obstacle = presence_.obstacle();
+  if (obstacle.empty()) obstacle = meet_other_hosts(presence_);
   if (obstacle.empty() && !agree_on_settings()) obstacle = "ranks have different settings (OPENTCA_MPI...)";
   if (obstacle.empty()) obstacle = Settings::get().trouble;
   if (!obstacle.empty()) {

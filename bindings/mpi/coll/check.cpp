@@ -33,13 +33,21 @@ std::string difference_of(const std::vector<std::byte>& ours, const std::vector<
 }  // namespace
 
 std::vector<std::byte> packed(const Output& output) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(output.buffer.bytes()));
-  if (!bytes.empty()) output.buffer.read_into(bytes.data());
+  std::vector<std::byte> bytes;
+  for (const Moved& buffer : output.buffers) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + static_cast<std::size_t>(buffer.bytes()));
+    if (buffer.bytes() > 0) buffer.read_into(bytes.data() + before);
+  }
   return bytes;
 }
 
 void restore(const Output& output, const std::vector<std::byte>& kept) {
-  if (!kept.empty()) output.buffer.write_from(kept.data());
+  const std::byte* next = kept.data();
+  for (const Moved& buffer : output.buffers) {
+    if (buffer.bytes() > 0) buffer.write_from(next);
+    next += buffer.bytes();
+  }
 }
 
 std::string difference(const Output& output, const std::vector<std::byte>& ours,

@@ -12,8 +12,8 @@ namespace tca::interposer {
 
 // What a call writes on this rank, and of what sort it is.
 struct Output {
-  Moved buffer = Moved(nullptr, 0, MPI_DATATYPE_NULL);  // empty where this rank gets nothing
-  const Element* element = nullptr;                     // of a reduction
+  std::vector<Moved> buffers;        // none where this rank gets nothing
+  const Element* element = nullptr;  // of a reduction
 };
 
 std::vector<std::byte> packed(const Output& output);

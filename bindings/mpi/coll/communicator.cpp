@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/coll/progress.hpp"
+#include "mpi/coll/topology.hpp"
 #include "mpi/freed.hpp"
 #include "mpi/session.hpp"
 #include "mpi/threads.hpp"
@@ -17,12 +19,7 @@ namespace tca::interposer {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr int often_enough = 3;
 constexpr std::size_t most_prepared = 64, most_shapes = 1024;
-// MPI waits for ever.
-constexpr std::chrono::milliseconds no_limit = std::chrono::hours(24 * 365);
 
 // What threads have in common: MPI leaves it to programs that a communicator has one collective at a time.
 struct Communicators {
@@ -77,21 +74,6 @@ bool are_of_this_job(MPI_Comm comm, int size) {
   return std::ranges::find(in_job, MPI_UNDEFINED) == in_job.end();
 }
 
-// A communicator on which no message is ever sent: to ask for one has MPI progress all others.
-MPI_Comm silent() {
-  static const MPI_Comm made = [] {
-    MPI_Comm copy = MPI_COMM_NULL;
-    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &copy);
-    return copy;
-  }();
-  return made;
-}
-
-void progress_mpi() {
-  int come = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, silent(), &come, MPI_STATUS_IGNORE);
-}
-
 }  // namespace
 
 Prepared::Prepared(World& world, raw::Request request, std::size_t window_element_bytes)
@@ -101,12 +83,7 @@ Prepared::Prepared(World& world, raw::Request request, std::size_t window_elemen
   to_ = static_cast<std::byte*>(core::window_data(collective_.to(), window_element_bytes));
 }
 
-void Prepared::run() {
-  collective_.start();
-  for (int look = 0; look < 64; ++look)
-    if (collective_.test()) return;
-  while (!collective_.wait_for(5us)) progress_mpi();
-}
+void Prepared::run() { run_beside_mpi(collective_); }
 
 Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   int is_inter = 0;
@@ -118,7 +95,8 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 }
 
 Communicator::~Communicator() {
-  entries_.clear();  // what the world has made, before it
+  topology_.reset();  // what the world has made, before it
+  entries_.clear();
   world_.reset();
   if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
 }
@@ -166,7 +144,7 @@ std::optional<Way> Communicator::refusal(const Shape& shape) const {
 }
 
 void Communicator::prepare(const Shape& shape, Entry& entry) {
-  if (prepared_ == most_prepared || !have_world()) {
+  if (prepared_ == most_prepared || world() == nullptr) {
     entry.refusal = prepared_ == most_prepared ? Way::many : Way::communicator;
     return;
   }
@@ -195,8 +173,13 @@ void Communicator::prepare(const Shape& shape, Entry& entry) {
   ++prepared_;
 }
 
-bool Communicator::have_world() {
-  if (world_ || world_failed_) return world_.has_value();
+Topology& Communicator::topology() {
+  if (!topology_) topology_ = std::make_unique<Topology>(*this);
+  return *topology_;
+}
+
+World* Communicator::world() {
+  if (world_ || world_failed_) return world_ ? &*world_ : nullptr;
   PMPI_Comm_split(comm_, 0, rank_, &own_);
   std::string trouble;
   try {
@@ -204,11 +187,11 @@ bool Communicator::have_world() {
   } catch (const Error& error) {
     trouble = error.what();
   }
-  if (all_agree(world_.has_value())) return true;
+  if (all_agree(world_.has_value())) return &*world_;
   world_failed_ = true;
   world_.reset();
   if (!trouble.empty()) Session::get().say(trouble);
-  return false;
+  return nullptr;
 }
 
 bool Communicator::all_agree(bool mine) const {

@@ -52,6 +52,11 @@ enum class Way : std::uint8_t {
 };
 inline constexpr std::size_t ways = 7;
 
+// How often a call comes before it is served.
+inline constexpr int often_enough = 3;
+
+class Topology;
+
 class Prepared {
  public:
   Prepared(World& world, raw::Request request, std::size_t window_element_bytes);
@@ -77,6 +82,7 @@ class Communicator {
   static void drop_all();
 
   bool is_served() const { return is_served_; }
+  MPI_Comm handle() const { return comm_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
 
@@ -89,6 +95,16 @@ class Communicator {
     return look_up(shape, way);
   }
 
+  // What serves its neighbourhood collectives.
+  Topology& topology();
+
+  // Collective. Returns its world, or null where there can be none; then there is also a communicator of the same ranks, without what the
+  // program has attached.
+  World* world();
+  MPI_Comm own() const { return own_; }
+  // Collective, once there is a world or none.
+  bool all_agree(bool mine) const;
+
  private:
   struct Entry {
     int times = 0;
@@ -98,8 +114,6 @@ class Communicator {
   Prepared* look_up(const Shape& shape, Way& way);
   std::optional<Way> refusal(const Shape& shape) const;
   void prepare(const Shape& shape, Entry& entry);
-  bool have_world();
-  bool all_agree(bool mine) const;
 
   MPI_Comm comm_;
   int rank_ = 0, size_ = 0;
@@ -112,8 +126,9 @@ class Communicator {
   std::unordered_map<Shape, Entry, HashOfShape> entries_;
   std::size_t prepared_ = 0;
   bool world_failed_ = false;
-  MPI_Comm own_ = MPI_COMM_NULL;  // the same ranks, without what the program has attached
+  MPI_Comm own_ = MPI_COMM_NULL;
   std::optional<World> world_;
+  std::unique_ptr<Topology> topology_;
 };
 
 }  // namespace tca::interposer

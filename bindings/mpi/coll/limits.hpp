@@ -37,6 +37,14 @@ constexpr Call with_small_counts(Call call) {
       return Call::Alltoall;
     case Call::Reduce_scatter_block_c:
       return Call::Reduce_scatter_block;
+    case Call::Neighbor_allgather_c:
+      return Call::Neighbor_allgather;
+    case Call::Neighbor_allgatherv_c:
+      return Call::Neighbor_allgatherv;
+    case Call::Neighbor_alltoall_c:
+      return Call::Neighbor_alltoall;
+    case Call::Neighbor_alltoallv_c:
+      return Call::Neighbor_alltoallv;
     default:
       break;
   }
@@ -60,6 +68,11 @@ constexpr Sizes served_sizes(Call call) {
       return {1, is_open_mpi ? 4096 : 1024};
     case Call::Reduce_scatter_block:
       return {1, is_open_mpi ? 32768 : 512};
+    case Call::Neighbor_allgather:
+    case Call::Neighbor_allgatherv:
+    case Call::Neighbor_alltoall:
+    case Call::Neighbor_alltoallv:
+      return {0, is_open_mpi ? 4096 : 1024};
     default:
       return {1, 0};  // none
   }

@@ -16,7 +16,7 @@ Moved::Moved(const void* buffer, std::int64_t count, MPI_Datatype type)
   last_size = size_;
 }
 
-Moved Moved::block(int number) const {
+Moved Moved::block(std::int64_t number) const {
   MPI_Aint lower = 0, extent = 0;
   PMPI_Type_get_extent(type_, &lower, &extent);
   Moved moved = *this;
@@ -27,6 +27,12 @@ Moved Moved::block(int number) const {
 Moved Moved::blocks(int number) const {
   Moved moved = *this;
   moved.count_ *= number;
+  return moved;
+}
+
+Moved Moved::first(std::int64_t bytes) const {
+  Moved moved = *this;
+  if (bytes < moved.bytes()) moved.count_ = bytes / size_;
   return moved;
 }
 

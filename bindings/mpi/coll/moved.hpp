@@ -16,8 +16,12 @@ class Moved {
   Moved(const void* buffer, std::int64_t count, MPI_Datatype type);
 
   std::int64_t bytes() const { return count_ * size_; }
-  Moved block(int number) const;  // as far again, that many times
+  void* buffer() const { return buffer_; }
+  std::int64_t count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+  Moved block(std::int64_t number) const;  // as far again, that many times
   Moved blocks(int number) const;
+  Moved first(std::int64_t bytes) const;  // or all, if that is less
   void read_into(std::byte* packed) const;
   void write_from(const std::byte* packed) const;
 

@@ -1,30 +1,19 @@
 #include "mpi/coll/serve.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
-#include <string>
-#include <vector>
 
 #include "mpi/coll/check.hpp"
 #include "mpi/coll/communicator.hpp"
 #include "mpi/coll/limits.hpp"
 #include "mpi/coll/moved.hpp"
 #include "mpi/coll/on_host.hpp"
+#include "mpi/coll/serving.hpp"
 #include "mpi/gpu/gpu.hpp"
-#include "mpi/session.hpp"
 #include "mpi/tally.hpp"
 
 namespace tca::interposer {
 
 namespace {
-
-// Ends as MPI ends where a collective fails: by the communicator's error handler.
-int fail(MPI_Comm comm, const std::exception& error) {
-  Session::get().say_here(error.what());
-  PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-  return MPI_ERR_OTHER;
-}
 
 // Returns the bytes of a block, or -1 for elements that are not combined.
 std::int64_t bytes_of(const Shape& shape) {
@@ -67,24 +56,6 @@ int pass(Arguments&... arguments) {
   return next<call>()(for_mpi(arguments)...);
 }
 
-// The same call by MPI, whose answer the program gets.
-template <Call call, class Serve, class... Arguments>
-int compare(const Output& output, const Serve& serve, Arguments&&... arguments) {
-  const std::vector<std::byte> input = packed(output);
-  serve();
-  const std::vector<std::byte> ours = packed(output);
-  restore(output, input);
-  const int code = pass<call>(arguments...);
-  const std::string difference = interposer::difference(output, ours, packed(output));
-  if (difference.empty()) return code;
-  Session::get().say_here(
-      fmt::format("{} is not what MPI makes of it: {}; leave it to MPI (OPENTCA_MPI_DENY), and "
-                  "report this",
-                  Hooked<call>::name, difference));
-  PMPI_Abort(MPI_COMM_WORLD, 1);
-  return MPI_ERR_OTHER;
-}
-
 // `collective` copies in, runs, and copies out; it is left to MPI where there is nothing prepared for it. `output` says what of it
 // this rank gets.
 template <Call call, class Collective, class WhatIsWritten, class... Arguments>
@@ -96,7 +67,7 @@ int serve_or_pass(const Shape& shape, MPI_Comm comm, const Collective& collectiv
   try {
     if (Settings::get().check) [[unlikely]]
       return compare<call>(
-          output(known), [&] { collective(*prepared, known); }, arguments...);
+          output(known), [&] { collective(*prepared, known); }, [&] { return pass<call>(arguments...); });
     collective(*prepared, known);
     return MPI_SUCCESS;
   } catch (const std::exception& error) {
@@ -120,7 +91,7 @@ int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm)
         prepared.run();
         if (known.rank() != root) moved.write_from(prepared.to());
       },
-      [&](const Communicator&) { return Output{moved}; }, OnHost(buffer, count, type, true), count, type,
+      [&](const Communicator&) { return Output{{moved}}; }, OnHost(buffer, count, type, true), count, type,
       root, comm);
 }
 
@@ -135,7 +106,7 @@ int reduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op
         if (known.rank() == root) bytes_at(to, shape).write_from(prepared.to());
       },
       [&](const Communicator& known) {
-        return known.rank() == root ? Output{Moved(to, count, type), find_element(type)} : Output{};
+        return known.rank() == root ? Output{{Moved(to, count, type)}, find_element(type)} : Output{};
       },
       OnHost(from, count, type, false), OnHost(to, count, type, true), count, type, op, root, comm);
 }
@@ -151,7 +122,7 @@ int allreduce(const void* from, void* to, Count count, MPI_Datatype type, MPI_Op
         bytes_at(to, shape).write_from(prepared.to());
       },
       [&](const Communicator&) {
-        return Output{Moved(to, count, type), find_element(type)};
+        return Output{{Moved(to, count, type)}, find_element(type)};
       },
       OnHost(from, count, type, false), OnHost(to, count, type, true), count, type, op, comm);
 }
@@ -171,7 +142,7 @@ int allgather(const void* from, Count count, MPI_Datatype type, void* to, Count 
         prepared.run();
         Moved(to, to_count, to_type).blocks(known.size()).write_from(prepared.to());
       },
-      [&](const Communicator& known) { return Output{Moved(to, to_count, to_type).blocks(known.size())}; },
+      [&](const Communicator& known) { return Output{{Moved(to, to_count, to_type).blocks(known.size())}}; },
       OnHost(from, count, type, false), count, type, OnHost(to, to_count * ranks_of(comm), to_type, true),
       to_count, to_type, comm);
 }
@@ -188,7 +159,7 @@ int alltoall(const void* from, Count count, MPI_Datatype type, void* to, Count t
         prepared.run();
         received.write_from(prepared.to());
       },
-      [&](const Communicator& known) { return Output{Moved(to, to_count, to_type).blocks(known.size())}; },
+      [&](const Communicator& known) { return Output{{Moved(to, to_count, to_type).blocks(known.size())}}; },
       OnHost(from, count * ranks_of(comm), type, false), count, type,
       OnHost(to, to_count * ranks_of(comm), to_type, true), to_count, to_type, comm);
 }
@@ -206,7 +177,7 @@ int reduce_scatter_block(const void* from, void* to, Count count, MPI_Datatype t
       },
       [&](const Communicator& known) {
         // In place, what MPI is to read again is all of the buffer; the rest of it is as it was.
-        return Output{Moved(to, count, type).blocks(from == MPI_IN_PLACE ? known.size() : 1),
+        return Output{{Moved(to, count, type).blocks(from == MPI_IN_PLACE ? known.size() : 1)},
                       find_element(type)};
       },
       OnHost(from, count * ranks_of(comm), type, false),

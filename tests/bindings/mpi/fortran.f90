@@ -3,13 +3,15 @@ program fortran
   use, intrinsic :: iso_fortran_env, only: error_unit
   use mpi_f08
   implicit none
-  integer :: rank, ranks, round, neighbour, got
+  integer :: rank, ranks, round, neighbour, got, around(2)
   double precision :: mine, all, gathered(64)
   type(MPI_Request) :: requests(2)
+  type(MPI_Comm) :: ring
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring)
   do round = 1, 6
     mine = rank + round
     call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
@@ -22,6 +24,11 @@ program fortran
     call MPI_Bcast(gathered, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD)
     call MPI_Barrier(MPI_COMM_WORLD)
     neighbour = mod(rank + 1, ranks)
+    around = -1
+    call MPI_Neighbor_allgather(rank, 1, MPI_INTEGER, around, 1, MPI_INTEGER, ring)
+    call expect(around(1) == mod(rank + ranks - 1, ranks) .and. around(2) == neighbour)
+    call MPI_Neighbor_alltoallv([rank, rank], [1, 1], [0, 1], MPI_INTEGER, around, [1, 1], [1, 0], MPI_INTEGER, ring)
+    call expect(around(2) == mod(rank + ranks - 1, ranks) .and. around(1) == neighbour)
     call MPI_Irecv(got, 1, MPI_INTEGER, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, requests(1))
     call MPI_Isend(rank, 1, MPI_INTEGER, neighbour, 5, MPI_COMM_WORLD, requests(2))
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)

@@ -10,8 +10,9 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "cli"))
+sys.path[:0] = [os.path.join(HERE, "..", "..", folder) for folder in ("cli", "hosts")]
 from commands import PATIENCE, TCA, CommandTest  # noqa: E402
+from hosts import PREFIX, HostsTest  # noqa: E402
 
 MPIS = os.environ.get("MPIS", "").split()
 SETTINGS = {
@@ -64,6 +65,22 @@ class Serving(MpiTest):
             for call in self.CALLS:
                 self.assertGreater(self.row(run.stderr, "MPI_" + call)["served"], 0, run.stderr)
 
+    def test_neighbours_are_served_as_mpi_does_it(self):
+        for mpi in self.for_each_mpi():
+            run = self.mpirun(mpi, TCA, "mpi", "--report", "--check", program(mpi, "neighbours"), ranks=3)
+            self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
+            for call in ("allgather", "allgatherv", "alltoall", "alltoallv"):
+                row = self.row(run.stderr, "MPI_Neighbor_" + call)
+                self.assertEqual((row["served"], row["early"]), (72, 24), run.stderr)
+
+    def test_neighbours_of_several_hosts_are_left_to_mpi(self):
+        for mpi in self.for_each_mpi():
+            self.environment["OPENTCA_SUBCLUSTER"] = "1"
+            run = self.mpirun(mpi, TCA, "mpi", "--report", "--deny", "neighbor_allgather", program(mpi, "neighbours"))
+            self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
+            self.assertEqual(self.row(run.stderr, "MPI_Neighbor_alltoall")["comm"], 48, run.stderr)
+            self.assertEqual(self.row(run.stderr, "MPI_Neighbor_allgather")["denied"], 64, run.stderr)
+
     def test_a_check_finds_what_differs_and_other_tools_are_called(self):
         for mpi in self.for_each_mpi():
             wrong = program(mpi, "wrong")
@@ -78,6 +95,8 @@ class Serving(MpiTest):
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
             self.assertEqual(self.row(run.stderr, "MPI_Allreduce"), {**self.row(run.stderr, "MPI_Allreduce"), "served": 20, "early": 4})
             self.assertEqual(self.row(run.stderr, "MPI_Barrier")["served"], 8)
+            for call in ("allgather", "alltoallv"):
+                self.assertEqual(self.row(run.stderr, "MPI_Neighbor_" + call)["served"], 8, run.stderr)
 
     def test_what_is_denied_is_left_to_mpi(self):
         for mpi in self.for_each_mpi():
@@ -141,6 +160,36 @@ class GoingWrong(MpiTest):
         run = self.mpirun(mpi, TCA, "mpi", program(mpi, "odd"))
         self.assertEqual(run.returncode, 0)
         self.assertEqual(run.stderr.count("OPENTCA_MPI=colls: choose off, census, coll or all"), 1, run.stderr)
+
+
+@unittest.skipUnless("HOST_SWITCH" in os.environ, "there is no switch between hosts in this build")
+class SeveralHosts(HostsTest):
+    def run_on_two(self, mpi, command):
+        job = self.hosts(2).mpirun("mpirun." + mpi, 1, command, OPENTCA_TIME_LIMIT="2")
+        self.addCleanup(self.end, job)
+        return self.finish(job, 60)
+
+    def test_they_are_served_together(self):
+        for mpi in MPIS:
+            text, code = self.run_on_two(mpi, [TCA, "mpi", "--report", program(mpi, "odd")])
+            self.assertEqual(code, 0, text)
+            self.assertRegex(text, r"MPI_Allreduce +16 +4 ")
+
+    def test_a_host_without_the_library_is_no_riddle(self):
+        for mpi in MPIS:
+            odd = program(mpi, "odd")
+            text, code = self.run_on_two(mpi, ["sh", "-c", f"case $(hostname) in host0) exec {TCA} mpi {odd};; *) exec {odd};; esac"])
+            self.assertNotEqual(code, 0, text)
+            self.assertEqual(text.count("rank 0: after 2 s not all ranks of other hosts have come"), 1, text)
+
+    def test_programs_of_several_hosts_are_left_to_open_mpi(self):
+        if "openmpi" not in MPIS:
+            self.skipTest("Open MPI is not here")
+        odd = program("openmpi", "odd")
+        text, code = self.run_on_two("openmpi", [TCA, "mpi", odd, ":", "--host", f"{PREFIX}2:2", "-n", "1", odd])
+        self.assertEqual(code, 0, text)
+        self.assertIn("ended well", text)
+        self.assertEqual(text.count("everything is left to MPI: the job has several programs on several hosts"), 1, text)
 
 
 if __name__ == "__main__":
