@@ -14,7 +14,7 @@ namespace {
 mpi::Settings settings(const WorldOptions& options, fabric::Stager* stager = nullptr) {
   return {.time_limit = options.time_limit,
           .progress_thread = options.progress_thread,
-          .staged = on_gpus(options.fabric),
+          .staged = on_gpus(options.fabric) && needs_mpi(options.fabric),
           .stager = stager};
 }
 

@@ -105,24 +105,34 @@ static inline void nvshmemx_sync_all_on_stream(cudaStream_t stream) {
 }
 #define nvshmem_sync nvshmem_team_sync
 
-/* Puts and gets. */
+/* Puts and gets: of elements with a type, or of as many bytes each as the name says in bits. */
+#define TCA_NVSHMEM_MOVE(call, what, type) \
+  TCA_NVSHMEM_CALL void call(type* dest, const type* source, size_t nelems, int pe) { \
+    TCA_NVSHMEM_HERE(what<tca_nvshmem::by_thread>(dest, source, nelems, pe, #call), \
+                     what(dest, source, nelems * sizeof(type), pe, #call)); \
+  }
+#define TCA_NVSHMEM_MOVE_BYTES(call, what, bytes) \
+  TCA_NVSHMEM_CALL void call(void* dest, const void* source, size_t nelems, int pe) { \
+    TCA_NVSHMEM_HERE(what##_bytes<tca_nvshmem::by_thread>(dest, source, nelems, bytes, pe, #call), \
+                     what(dest, source, nelems * (bytes), pe, #call)); \
+  }
+#define TCA_NVSHMEM_MOVE_ON_STREAM(call, what, type, bytes) \
+  static inline void call(type* dest, const type* source, size_t nelems, int pe, cudaStream_t stream) { \
+    tca_nvshmem_##what##_on_stream(dest, source, nelems * (bytes), pe, stream, #call); \
+  }
+#define TCA_NVSHMEM_PUT_SIGNAL_ON_STREAM(call, type, bytes) \
+  static inline void call(type* dest, const type* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe, \
+                          cudaStream_t stream) { \
+    tca_nvshmem_put_on_stream(dest, source, nelems * (bytes), pe, stream, #call); \
+    tca_nvshmem_signal_on_stream(sig_addr, signal, sig_op, pe, stream, #call); \
+  }
 #define TCA_NVSHMEM_X(name, type) \
-  TCA_NVSHMEM_CALL void nvshmem_##name##_put(type* dest, const type* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(put<tca_nvshmem::by_thread>(dest, source, nelems, pe, "nvshmem_" #name "_put"), \
-                     put(dest, source, nelems * sizeof(type), pe, "nvshmem_" #name "_put")); \
-  } \
-  TCA_NVSHMEM_CALL void nvshmem_##name##_put_nbi(type* dest, const type* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(put<tca_nvshmem::by_thread>(dest, source, nelems, pe, "nvshmem_" #name "_put_nbi"), \
-                     put(dest, source, nelems * sizeof(type), pe, "nvshmem_" #name "_put_nbi")); \
-  } \
-  TCA_NVSHMEM_CALL void nvshmem_##name##_get(type* dest, const type* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(get<tca_nvshmem::by_thread>(dest, source, nelems, pe, "nvshmem_" #name "_get"), \
-                     get(dest, source, nelems * sizeof(type), pe, "nvshmem_" #name "_get")); \
-  } \
-  TCA_NVSHMEM_CALL void nvshmem_##name##_get_nbi(type* dest, const type* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(get<tca_nvshmem::by_thread>(dest, source, nelems, pe, "nvshmem_" #name "_get_nbi"), \
-                     get(dest, source, nelems * sizeof(type), pe, "nvshmem_" #name "_get_nbi")); \
-  } \
+  TCA_NVSHMEM_MOVE(nvshmem_##name##_put, put, type) TCA_NVSHMEM_MOVE(nvshmem_##name##_put_nbi, put, type) \
+  TCA_NVSHMEM_MOVE(nvshmem_##name##_get, get, type) TCA_NVSHMEM_MOVE(nvshmem_##name##_get_nbi, get, type) \
+  TCA_NVSHMEM_MOVE_ON_STREAM(nvshmemx_##name##_put_on_stream, put, type, sizeof(type)) \
+  TCA_NVSHMEM_MOVE_ON_STREAM(nvshmemx_##name##_put_nbi_on_stream, put, type, sizeof(type)) \
+  TCA_NVSHMEM_MOVE_ON_STREAM(nvshmemx_##name##_get_on_stream, get, type, sizeof(type)) \
+  TCA_NVSHMEM_PUT_SIGNAL_ON_STREAM(nvshmemx_##name##_put_signal_on_stream, type, sizeof(type)) \
   TCA_NVSHMEM_CALL void nvshmem_##name##_iput(type* dest, const type* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { \
     TCA_NVSHMEM_HERE(put_strided<tca_nvshmem::by_thread>(dest, source, dst, sst, nelems, pe, "nvshmem_" #name "_iput"), \
                      put_strided(dest, source, dst, sst, nelems, sizeof(type), pe, "nvshmem_" #name "_iput")); \
@@ -136,54 +146,21 @@ static inline void nvshmemx_sync_all_on_stream(cudaStream_t stream) {
     TCA_NVSHMEM_HERE(get<tca_nvshmem::by_thread>(&value, source, 1, pe, "nvshmem_" #name "_g"), \
                      get(&value, source, sizeof(type), pe, "nvshmem_" #name "_g")); \
     return value; \
-  } \
-  static inline void nvshmemx_##name##_put_on_stream(type* dest, const type* source, size_t nelems, int pe, cudaStream_t stream) { \
-    tca_nvshmem_put_on_stream(dest, source, nelems * sizeof(type), pe, stream, "nvshmemx_" #name "_put_on_stream"); \
-  } \
-  static inline void nvshmemx_##name##_put_nbi_on_stream(type* dest, const type* source, size_t nelems, int pe, cudaStream_t stream) { \
-    tca_nvshmem_put_on_stream(dest, source, nelems * sizeof(type), pe, stream, "nvshmemx_" #name "_put_nbi_on_stream"); \
-  } \
-  static inline void nvshmemx_##name##_get_on_stream(type* dest, const type* source, size_t nelems, int pe, cudaStream_t stream) { \
-    tca_nvshmem_get_on_stream(dest, source, nelems * sizeof(type), pe, stream, "nvshmemx_" #name "_get_on_stream"); \
-  } \
-  static inline void nvshmemx_##name##_put_signal_on_stream(type* dest, const type* source, size_t nelems, uint64_t* sig_addr, \
-                                                            uint64_t signal, int sig_op, int pe, cudaStream_t stream) { \
-    tca_nvshmem_put_on_stream(dest, source, nelems * sizeof(type), pe, stream, "nvshmemx_" #name "_put_signal_on_stream"); \
-    tca_nvshmem_signal_on_stream(sig_addr, signal, sig_op, pe, stream, "nvshmemx_" #name "_put_signal_on_stream"); \
   }
 TCA_NVSHMEM_RMA_TYPES(TCA_NVSHMEM_X)
 #undef TCA_NVSHMEM_X
-
 #define TCA_NVSHMEM_X(suffix, bytes) \
-  TCA_NVSHMEM_CALL void nvshmem_put##suffix(void* dest, const void* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(put_bytes<tca_nvshmem::by_thread>(dest, source, nelems, bytes, pe, "nvshmem_put" #suffix), \
-                     put(dest, source, nelems * (bytes), pe, "nvshmem_put" #suffix)); \
-  } \
-  TCA_NVSHMEM_CALL void nvshmem_put##suffix##_nbi(void* dest, const void* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(put_bytes<tca_nvshmem::by_thread>(dest, source, nelems, bytes, pe, "nvshmem_put" #suffix "_nbi"), \
-                     put(dest, source, nelems * (bytes), pe, "nvshmem_put" #suffix "_nbi")); \
-  } \
-  TCA_NVSHMEM_CALL void nvshmem_get##suffix(void* dest, const void* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(get_bytes<tca_nvshmem::by_thread>(dest, source, nelems, bytes, pe, "nvshmem_get" #suffix), \
-                     get(dest, source, nelems * (bytes), pe, "nvshmem_get" #suffix)); \
-  } \
-  TCA_NVSHMEM_CALL void nvshmem_get##suffix##_nbi(void* dest, const void* source, size_t nelems, int pe) { \
-    TCA_NVSHMEM_HERE(get_bytes<tca_nvshmem::by_thread>(dest, source, nelems, bytes, pe, "nvshmem_get" #suffix "_nbi"), \
-                     get(dest, source, nelems * (bytes), pe, "nvshmem_get" #suffix "_nbi")); \
-  } \
-  static inline void nvshmemx_put##suffix##_on_stream(void* dest, const void* source, size_t nelems, int pe, cudaStream_t stream) { \
-    tca_nvshmem_put_on_stream(dest, source, nelems * (bytes), pe, stream, "nvshmemx_put" #suffix "_on_stream"); \
-  } \
-  static inline void nvshmemx_get##suffix##_on_stream(void* dest, const void* source, size_t nelems, int pe, cudaStream_t stream) { \
-    tca_nvshmem_get_on_stream(dest, source, nelems * (bytes), pe, stream, "nvshmemx_get" #suffix "_on_stream"); \
-  } \
-  static inline void nvshmemx_put##suffix##_signal_on_stream(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, \
-                                                             uint64_t signal, int sig_op, int pe, cudaStream_t stream) { \
-    tca_nvshmem_put_on_stream(dest, source, nelems * (bytes), pe, stream, "nvshmemx_put" #suffix "_signal_on_stream"); \
-    tca_nvshmem_signal_on_stream(sig_addr, signal, sig_op, pe, stream, "nvshmemx_put" #suffix "_signal_on_stream"); \
-  }
+  TCA_NVSHMEM_MOVE_BYTES(nvshmem_put##suffix, put, bytes) TCA_NVSHMEM_MOVE_BYTES(nvshmem_put##suffix##_nbi, put, bytes) \
+  TCA_NVSHMEM_MOVE_BYTES(nvshmem_get##suffix, get, bytes) TCA_NVSHMEM_MOVE_BYTES(nvshmem_get##suffix##_nbi, get, bytes) \
+  TCA_NVSHMEM_MOVE_ON_STREAM(nvshmemx_put##suffix##_on_stream, put, void, bytes) \
+  TCA_NVSHMEM_MOVE_ON_STREAM(nvshmemx_get##suffix##_on_stream, get, void, bytes) \
+  TCA_NVSHMEM_PUT_SIGNAL_ON_STREAM(nvshmemx_put##suffix##_signal_on_stream, void, bytes)
 TCA_NVSHMEM_X(mem, 1) TCA_NVSHMEM_X(8, 1) TCA_NVSHMEM_X(16, 2) TCA_NVSHMEM_X(32, 4) TCA_NVSHMEM_X(64, 8) TCA_NVSHMEM_X(128, 16)
 #undef TCA_NVSHMEM_X
+#undef TCA_NVSHMEM_MOVE
+#undef TCA_NVSHMEM_MOVE_BYTES
+#undef TCA_NVSHMEM_MOVE_ON_STREAM
+#undef TCA_NVSHMEM_PUT_SIGNAL_ON_STREAM
 
 /* Sums and broadcasts. */
 #define TCA_NVSHMEM_X(name, type, kind) \
