@@ -96,6 +96,8 @@ MpiCollectives read_collectives(const Layers& layers) {
   collectives.direct = size("collective_direct");
   collectives.bcast_staged = size("bcast_staged");
   collectives.allgather_staged = size("allgather_staged");
+  collectives.pinned_from = size("pinned_from");
+  collectives.unpinned_bytes_per_s = layers.at("unpinned").rate("unpinned");
   return collectives;
 }
 
@@ -110,6 +112,7 @@ MpiLibrary read_library(const MachineTable& all, const std::string& name, const 
   library.name = name;
   library.rails = read_rails(layers, network);
   library.split_from = size("split_from");
+  if (layers.at("rails_in_turn").has("rails_in_turn")) library.rails_in_turn = count("rails_in_turn", 1);
   library.send = time("send");
   library.receive = time("receive");
   library.gpu = time("gpu");

@@ -22,12 +22,17 @@ struct MpiCollectives {
   // Up to here, from each rank, the hosts gather in the same way. Larger blocks go round a ring of hosts and
   // are copied into the GPUs one by one.
   std::uint64_t allgather_staged = 0;
+  // The buffers of hosts that gather or broadcast are pinned from this size on. From and to smaller ones the
+  // driver copies as well, at this rate, before or after the GPU's engine.
+  std::uint64_t pinned_from = 0;
+  double unpinned_bytes_per_s = 0;
 };
 
 struct MpiLibrary {
   std::string name;
   std::vector<std::uint32_t> rails;  // the interconnects that it uses
   std::int64_t split_from = 0;       // messages of at least this many bytes are split over the rails
+  std::uint32_t rails_in_turn = 1;   // rails of a rank's adapter, which what is not split takes in turn
 
   des::Time send = 0;     // processor time for each message sent
   des::Time receive = 0;  // processor time for each message received

@@ -53,11 +53,17 @@ std::uint32_t Mpi::rails_of(std::uint64_t bytes) const {
              : 1;
 }
 
-void Mpi::control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Counter& arrived) {
+// What is not split takes the rails of its sender's adapter in turn.
+std::uint32_t Mpi::next_rail(std::uint32_t rank) {
+  State& state = ranks_[rank];
+  return state.place.rail + state.turns++ % library_.rails_in_turn;
+}
+
+void Mpi::control(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, des::Counter& arrived) {
   network_.send(
-      {.from = from.host,
-       .to = to.host,
-       .interconnect = interconnect(from.rail),
+      {.from = ranks_[from].place.host,
+       .to = ranks_[to].place.host,
+       .interconnect = interconnect(next_rail(from)),
        .bytes = static_cast<std::uint32_t>(bytes + static_cast<std::uint64_t>(library_.control_bytes)),
        .arrived = &arrived});
 }
@@ -120,7 +126,7 @@ des::Task Mpi::send_staged(std::uint32_t from, std::uint32_t to, std::uint64_t b
       des::Task out = copy(from, size, false, start);
       co_await out;
     }
-    blocks.spawn(carry(source, target, size, sender.rail, message.landed), {"a block from rank", from});
+    blocks.spawn(carry(source, target, size, next_rail(from), message.landed), {"a block from rank", from});
   }
   co_await blocks.done();
 }
@@ -153,7 +159,7 @@ des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t by
   Transfer data;
   data.from = staged ? sender.host : sender.memory;
   data.to = ranks_[to].place.host;
-  data.interconnect = interconnect(sender.rail);
+  data.interconnect = interconnect(next_rail(from));
   data.rows.bytes = bytes;
   data.packet_bytes = library_.packet_bytes;
   data.request_bytes = library_.request_bytes;
@@ -181,20 +187,18 @@ bool Mpi::in_gpu(std::uint32_t rank) const { return ranks_[rank].place.memory !=
 des::Task Mpi::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
   const Shared shared = meet(from, to, tag, Side::sender);
   Message& message = *shared;
-  const Rank& sender = ranks_[from].place;
-  const Rank& receiver = ranks_[to].place;
   const MpiWay way = choose_way(library_, static_cast<std::int64_t>(bytes));
   des::Time more = in_gpu(from) ? library_.gpu : 0;
   if (in_gpu(from) && way != MpiWay::inlined) more += library_.read_start;
   des::Task called = work(from, library_.send + more);
   co_await called;
   if (way == MpiWay::inlined) {
-    control(sender, receiver, bytes, message.announced);
+    control(from, to, bytes, message.announced);
   } else if (way == MpiWay::eager) {
     des::Task data = send_eager(from, to, bytes, message);
     co_await data;
   } else {
-    control(sender, receiver, 0, message.announced);
+    control(from, to, 0, message.announced);
     co_await message.cleared.reached(1);
     des::Task noticed = work(from, host_.poll);
     co_await noticed;
@@ -215,7 +219,7 @@ des::Task Mpi::receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes
     des::Task stored = receive_eager(to, bytes);
     co_await stored;
   } else if (way != MpiWay::inlined) {
-    control(ranks_[to].place, ranks_[from].place, 0, message.cleared);
+    control(to, from, 0, message.cleared);
     des::Task data = receive_staged(to, bytes, message);
     co_await data;
     des::Task noticed = work(to, host_.poll);
@@ -238,14 +242,14 @@ des::Task Mpi::put(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, st
     network_.send(
         {.from = sender.host,
          .to = receiver.memory,
-         .interconnect = interconnect(sender.rail),
+         .interconnect = interconnect(next_rail(from)),
          .bytes = static_cast<std::uint32_t>(bytes + static_cast<std::uint64_t>(library_.control_bytes)),
          .arrived = &message.landed});
   } else {
     des::Task data = send_staged(from, to, bytes, message);
     co_await data;
   }
-  control(sender, receiver, 0, message.announced);
+  control(from, to, 0, message.announced);
 }
 
 des::Task Mpi::expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
@@ -253,7 +257,7 @@ des::Task Mpi::expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
   Message& message = *shared;
   des::Task posted = work(to, library_.send);
   co_await posted;
-  control(ranks_[to].place, ranks_[from].place, 0, message.cleared);
+  control(to, from, 0, message.cleared);
   des::Task data = receive_staged(to, bytes, message);
   co_await data;
   co_await message.announced.reached(1);

@@ -60,12 +60,14 @@ class Mpi {
     State(des::Simulator& simulator, const Rank& at, std::uint32_t rank);
     Rank place;
     des::Semaphore processor, to_gpu, from_gpu;  // each serves one user at a time
+    std::uint32_t turns = 0;                     // how often it has taken a rail
     std::vector<Shared> begun;  // messages to this rank that one side has begun, oldest first
   };
 
   Shared meet(std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side side);
   std::uint32_t rails_of(std::uint64_t bytes) const;
-  void control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Counter& arrived);
+  std::uint32_t next_rail(std::uint32_t rank);
+  void control(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, des::Counter& arrived);
   des::Task send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message);
   des::Task receive_eager(std::uint32_t to, std::uint64_t bytes);
   bool in_gpu(std::uint32_t rank) const;
