@@ -40,7 +40,7 @@ struct Mean {
 struct AtTemperature {
   double temperature = 0;
   Mean energy;                   // a site
-  std::vector<double> energies;  // the same, behind each round
+  std::vector<double> energies;  // the same, after each round
   double acceptance = 0;  // of the exchanges with the next temperature that were proposed; see Tempering
 };
 
@@ -49,7 +49,7 @@ struct AtTemperature {
 struct Physics {
   Mean energy;                   // a site
   Mean alike, shared;            // see Measurement
-  std::vector<double> energies;  // behind each round
+  std::vector<double> energies;  // after each round
   double drift = 0;              // the most by which over-relaxation has changed the energy a site
   double off_unit = 0;
   std::vector<AtTemperature> temperatures;  // where replicas exchange them
@@ -64,7 +64,7 @@ struct Simulation {
   Physics physics;
 };
 
-// Collective. The ways take turns, round by round, and behind each round replicas may exchange their temperatures.
+// Collective. The ways take turns, round by round, and after each round replicas may exchange their temperatures.
 Simulation simulate(World& world, const Problem& problem, std::span<Way* const> ways, const Plan& plan,
                     const Progress& progress = {});
 

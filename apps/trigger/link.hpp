@@ -17,7 +17,7 @@ struct Faults {
   bool loses(std::uint64_t seed, std::uint64_t sequence) const {
     return loss > 0 && Draws(seed, Purpose::loss, sequence).uniform() < loss;
   }
-  // It is sent behind the next one of its link.
+  // It is sent after the next one of its link.
   bool delays(std::uint64_t seed, std::uint64_t sequence) const {
     return reorder > 0 && Draws(seed, Purpose::reorder, sequence).uniform() < reorder;
   }

@@ -1,4 +1,4 @@
-"""Draws the energies of `tca spin --json`: behind each round, and by temperature where replicas exchange theirs. plot.py calls
+"""Draws the energies of `tca spin --json`: after each round, and by temperature where replicas exchange theirs. plot.py calls
 this when it is given such files."""
 
 import jsonl

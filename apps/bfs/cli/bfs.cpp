@@ -85,9 +85,9 @@ void add_bfs(Subcommands& tca) {
       ->capture_default_str();
   app.add_option(
          "--messages", options->style,
-         "Messages between ranks: a bitmap a level, which allows to search from above and from below "
+         "Messages between ranks: a bitmap a level, which allows searching top-down and bottom-up "
          "(packed), or the messages of the PEACH3 paper, an integer for each vertex, a flag, and at the "
-         "end the tree, searching from below only (paper)")
+         "end the tree, searching bottom-up only (paper)")
       ->check(one_of({"packed", "paper"}))
       ->capture_default_str();
   app.add_option(

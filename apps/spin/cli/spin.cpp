@@ -94,7 +94,7 @@ void add_spin(Subcommands& tca) {
   app.add_option(
          "--temperatures", options->temperatures,
          "Temperatures from the lowest on, such as 0.5,0.7,1, instead of --beta: a replica for each, which "
-         "exchange them behind every round")
+         "exchange them after every round")
       ->delimiter(',')
       ->excludes(beta)
       ->excludes(replicas);
@@ -115,7 +115,7 @@ void add_spin(Subcommands& tca) {
                "Measure the same over MPI (on GPUs over NCCL) too, in the same job");
   add_message_options(app, *options);
   add_json_option(app, *options);
-  add_plot_option(app, *options, "the energy behind each round, and by temperature");
+  add_plot_option(app, *options, "the energy after each round, and by temperature,");
 }
 
 }  // namespace tca::tool

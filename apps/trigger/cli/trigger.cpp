@@ -89,7 +89,7 @@ void add_detector_options(CLI::App& app, TriggerOptions& options) {
   app.add_option("--loss", run.faults.loss, "Share of datagrams that the detector drops")
       ->check(between(0.0, 0.9))
       ->capture_default_str();
-  app.add_option("--reorder", run.faults.reorder, "Share of datagrams that it sends behind the next one")
+  app.add_option("--reorder", run.faults.reorder, "Share of datagrams that it sends after the next one")
       ->check(between(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--duplicate", run.faults.duplicate, "Share of datagrams that it sends twice")

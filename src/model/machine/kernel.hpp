@@ -36,6 +36,7 @@ struct KernelProtocol {
   // kernel continues.
   des::Time start = 0;
   double bytes_per_s = 0;  // of data that all warps together store, a flag behind it; without chunks
+  des::Time blocks = 0;    // of a step where several blocks put, each with a fence and a flag; without chunks
   std::optional<KernelChunks> chunks;  // instead
 };
 

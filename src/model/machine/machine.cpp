@@ -84,10 +84,12 @@ Kernels read_kernels(const MachineTable& table) {
     const MachineTable own = table.table(name);
     KernelProtocol protocol;
     protocol.start = own.time("start");
-    if (own.has("chunk"))
+    if (own.has("chunk")) {
       protocol.chunks = read_chunks(own);
-    else
+    } else {
       protocol.bytes_per_s = own.rate("rate");
+      protocol.blocks = own.time("blocks");
+    }
     kernels.protocols.emplace(name, protocol);
   }
   return kernels;

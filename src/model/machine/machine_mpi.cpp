@@ -59,11 +59,11 @@ std::uint32_t small(const Layers& layers, std::string_view key) {
 }
 
 // What goes along with a request is one packet, whose bytes are counted in 32 bits.
-std::int64_t inline_limit(const Layers& layers) {
-  const MachineTable& table = layers.at("inline_limit");
-  const std::int64_t limit = table.size("inline_limit");
+std::int64_t inline_limit(const Layers& layers, std::string_view key) {
+  const MachineTable& table = layers.at(key);
+  const std::int64_t limit = table.size(key);
   if (limit > most_inlined)
-    table.reject("inline_limit", fmt::format("`inline_limit` is {} bytes, and can be 1 GiB at most", limit));
+    table.reject(key, fmt::format("`{}` is {} bytes, and can be 1 GiB at most", key, limit));
   return limit;
 }
 
@@ -96,6 +96,8 @@ MpiCollectives read_collectives(const Layers& layers) {
   collectives.direct = size("collective_direct");
   collectives.bcast_staged = size("bcast_staged");
   collectives.allgather_staged = size("allgather_staged");
+  collectives.pinned_from = size("pinned_from");
+  collectives.unpinned_bytes_per_s = layers.at("unpinned").rate("unpinned");
   return collectives;
 }
 
@@ -110,13 +112,19 @@ MpiLibrary read_library(const MachineTable& all, const std::string& name, const 
   library.name = name;
   library.rails = read_rails(layers, network);
   library.split_from = size("split_from");
+  if (layers.at("rails_in_turn").has("rails_in_turn")) library.rails_in_turn = count("rails_in_turn", 1);
   library.send = time("send");
   library.receive = time("receive");
   library.gpu = time("gpu");
   library.read_start = time("read_start");
   library.stage = time("stage");
-  library.inline_limit = inline_limit(layers);
+  library.inline_limit = inline_limit(layers, "inline_limit");
+  library.host_inline_limit = layers.at("host_inline_limit").has("host_inline_limit")
+                                  ? inline_limit(layers, "host_inline_limit")
+                                  : library.inline_limit;
   library.eager_limit = size("eager_limit");
+  if (const MachineTable& table = layers.at("eager_copy"); table.has("eager_copy"))
+    library.eager_copy_bytes_per_s = table.rate("eager_copy");
   library.read_direct_limit = size("read_direct_limit");
   library.write_direct_limit = size("write_direct_limit");
   library.pipeline_from = size("pipeline_from");

@@ -22,12 +22,17 @@ struct MpiCollectives {
   // Up to here, from each rank, the hosts gather in the same way. Larger blocks go round a ring of hosts and
   // are copied into the GPUs one by one.
   std::uint64_t allgather_staged = 0;
+  // The buffers of hosts that gather or broadcast are pinned from this size on. From and to smaller ones the
+  // driver copies as well, at this rate, before or after the GPU's engine.
+  std::uint64_t pinned_from = 0;
+  double unpinned_bytes_per_s = 0;
 };
 
 struct MpiLibrary {
   std::string name;
   std::vector<std::uint32_t> rails;  // the interconnects that it uses
   std::int64_t split_from = 0;       // messages of at least this many bytes are split over the rails
+  std::uint32_t rails_in_turn = 1;   // rails of a rank's adapter, which what is not split takes in turn
 
   des::Time send = 0;     // processor time for each message sent
   des::Time receive = 0;  // processor time for each message received
@@ -36,8 +41,11 @@ struct MpiLibrary {
   des::Time read_start = 0;
   des::Time stage = 0;            // in addition, at each end where a message goes through host memory
   std::int64_t inline_limit = 0;  // up to here the processor hands the data over with the request
-  // Up to here the data lands in a buffer, from which the receiver's processor copies it.
+  std::int64_t host_inline_limit = 0;  // the same where the data is in the host's memory
+  // Up to here the data lands in a buffer, from which the receiver's processor copies it. Out of the host's
+  // memory the sender's copies it first, into a buffer that its adapter reads.
   std::int64_t eager_limit = 0;
+  double eager_copy_bytes_per_s = 0;  // between such a buffer and the host's memory; 0 if it costs nothing
   std::int64_t read_direct_limit = 0;   // up to here the adapter reads GPU memory
   std::int64_t write_direct_limit = 0;  // up to here the adapter writes GPU memory
   std::int64_t pipeline_from = 0;       // above this, data staged at both ends goes in overlapped blocks
@@ -60,6 +68,7 @@ enum class MpiWay {
   pipelined,  // in blocks through host memory at both ends
 };
 
-MpiWay choose_way(const MpiLibrary& library, std::int64_t bytes);
+// Of a message out of a GPU, or out of the host's memory.
+MpiWay choose_way(const MpiLibrary& library, std::int64_t bytes, bool in_gpu = true);
 
 }  // namespace tca::net

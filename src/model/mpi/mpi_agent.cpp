@@ -53,11 +53,17 @@ std::uint32_t Mpi::rails_of(std::uint64_t bytes) const {
              : 1;
 }
 
-void Mpi::control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Counter& arrived) {
+// What is not split takes the rails of its sender's adapter in turn.
+std::uint32_t Mpi::next_rail(std::uint32_t rank) {
+  State& state = ranks_[rank];
+  return state.place.rail + state.turns++ % library_.rails_in_turn;
+}
+
+void Mpi::control(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, des::Counter& arrived) {
   network_.send(
-      {.from = from.host,
-       .to = to.host,
-       .interconnect = interconnect(from.rail),
+      {.from = ranks_[from].place.host,
+       .to = ranks_[to].place.host,
+       .interconnect = interconnect(next_rail(from)),
        .bytes = static_cast<std::uint32_t>(bytes + static_cast<std::uint64_t>(library_.control_bytes)),
        .arrived = &arrived});
 }
@@ -120,14 +126,14 @@ des::Task Mpi::send_staged(std::uint32_t from, std::uint32_t to, std::uint64_t b
       des::Task out = copy(from, size, false, start);
       co_await out;
     }
-    blocks.spawn(carry(source, target, size, sender.rail, message.landed), {"a block from rank", from});
+    blocks.spawn(carry(source, target, size, next_rail(from), message.landed), {"a block from rank", from});
   }
   co_await blocks.done();
 }
 
-des::Task Mpi::receive_staged(std::uint32_t to, std::uint64_t bytes, Message& message) {
+des::Task Mpi::receive_staged(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message) {
   const bool writes = writes_staged(to, bytes);
-  const bool inlined = choose_way(library_, static_cast<std::int64_t>(bytes)) == MpiWay::inlined;
+  const bool inlined = way_of(from, bytes) == MpiWay::inlined;
   const std::uint64_t block = block_of(bytes);
   std::uint64_t parts = 0;
   for (std::uint64_t done = 0; done < bytes; done += block) {
@@ -149,11 +155,14 @@ des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t by
   if (staged) {
     des::Task out = copy(from, bytes, false, host_.copy_start);
     co_await out;
+  } else if (!in_gpu(from)) {
+    des::Task out = work(from, eager_copy(bytes));
+    co_await out;
   }
   Transfer data;
   data.from = staged ? sender.host : sender.memory;
   data.to = ranks_[to].place.host;
-  data.interconnect = interconnect(sender.rail);
+  data.interconnect = interconnect(next_rail(from));
   data.rows.bytes = bytes;
   data.packet_bytes = library_.packet_bytes;
   data.request_bytes = library_.request_bytes;
@@ -163,38 +172,44 @@ des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t by
   co_await left;
 }
 
-// Moves data from the receiver's buffer into a GPU: with stores of the processor or, above
+// Moves data from the receiver's buffer into its memory: with the processor or, into a GPU above
 // write_direct_limit, with a copy.
 des::Task Mpi::receive_eager(std::uint32_t to, std::uint64_t bytes) {
-  if (!in_gpu(to)) co_return;
   if (writes_staged(to, bytes)) {
     des::Task in = copy(to, bytes, true, host_.copy_start);
     co_await in;
   } else {
-    des::Task stored = work(to, copy_time(bytes, host_.store_to_gpu_bytes_per_s));
+    des::Task stored =
+        work(to, in_gpu(to) ? copy_time(bytes, host_.store_to_gpu_bytes_per_s) : eager_copy(bytes));
     co_await stored;
   }
 }
 
 bool Mpi::in_gpu(std::uint32_t rank) const { return ranks_[rank].place.memory != ranks_[rank].place.host; }
 
+MpiWay Mpi::way_of(std::uint32_t from, std::uint64_t bytes) const {
+  return choose_way(library_, static_cast<std::int64_t>(bytes), in_gpu(from));
+}
+
+des::Time Mpi::eager_copy(std::uint64_t bytes) const {
+  return library_.eager_copy_bytes_per_s == 0 ? 0 : copy_time(bytes, library_.eager_copy_bytes_per_s);
+}
+
 des::Task Mpi::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
   const Shared shared = meet(from, to, tag, Side::sender);
   Message& message = *shared;
-  const Rank& sender = ranks_[from].place;
-  const Rank& receiver = ranks_[to].place;
-  const MpiWay way = choose_way(library_, static_cast<std::int64_t>(bytes));
+  const MpiWay way = way_of(from, bytes);
   des::Time more = in_gpu(from) ? library_.gpu : 0;
   if (in_gpu(from) && way != MpiWay::inlined) more += library_.read_start;
   des::Task called = work(from, library_.send + more);
   co_await called;
   if (way == MpiWay::inlined) {
-    control(sender, receiver, bytes, message.announced);
+    control(from, to, bytes, message.announced);
   } else if (way == MpiWay::eager) {
     des::Task data = send_eager(from, to, bytes, message);
     co_await data;
   } else {
-    control(sender, receiver, 0, message.announced);
+    control(from, to, 0, message.announced);
     co_await message.cleared.reached(1);
     des::Task noticed = work(from, host_.poll);
     co_await noticed;
@@ -210,13 +225,13 @@ des::Task Mpi::receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes
   const des::Time more = in_gpu(to) ? library_.gpu : 0;
   des::Task called = work(to, host_.poll + library_.receive + more);
   co_await called;
-  const MpiWay way = choose_way(library_, static_cast<std::int64_t>(bytes));
+  const MpiWay way = way_of(from, bytes);
   if (way == MpiWay::eager) {
     des::Task stored = receive_eager(to, bytes);
     co_await stored;
   } else if (way != MpiWay::inlined) {
-    control(ranks_[to].place, ranks_[from].place, 0, message.cleared);
-    des::Task data = receive_staged(to, bytes, message);
+    control(to, from, 0, message.cleared);
+    des::Task data = receive_staged(from, to, bytes, message);
     co_await data;
     des::Task noticed = work(to, host_.poll);
     co_await noticed;
@@ -229,7 +244,7 @@ des::Task Mpi::put(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, st
   const Rank& sender = ranks_[from].place;
   const Rank& receiver = ranks_[to].place;
   co_await message.cleared.reached(1);
-  const bool inlined = choose_way(library_, static_cast<std::int64_t>(bytes)) == MpiWay::inlined;
+  const bool inlined = way_of(from, bytes) == MpiWay::inlined;
   des::Time more = in_gpu(from) ? library_.gpu : 0;
   if (in_gpu(from) && !inlined) more += library_.read_start;
   des::Task called = work(from, host_.poll + library_.send + more);
@@ -238,14 +253,14 @@ des::Task Mpi::put(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, st
     network_.send(
         {.from = sender.host,
          .to = receiver.memory,
-         .interconnect = interconnect(sender.rail),
+         .interconnect = interconnect(next_rail(from)),
          .bytes = static_cast<std::uint32_t>(bytes + static_cast<std::uint64_t>(library_.control_bytes)),
          .arrived = &message.landed});
   } else {
     des::Task data = send_staged(from, to, bytes, message);
     co_await data;
   }
-  control(sender, receiver, 0, message.announced);
+  control(from, to, 0, message.announced);
 }
 
 des::Task Mpi::expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
@@ -253,8 +268,8 @@ des::Task Mpi::expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
   Message& message = *shared;
   des::Task posted = work(to, library_.send);
   co_await posted;
-  control(ranks_[to].place, ranks_[from].place, 0, message.cleared);
-  des::Task data = receive_staged(to, bytes, message);
+  control(to, from, 0, message.cleared);
+  des::Task data = receive_staged(from, to, bytes, message);
   co_await data;
   co_await message.announced.reached(1);
   des::Task noticed = work(to, host_.poll + library_.receive);

@@ -60,15 +60,19 @@ class Mpi {
     State(des::Simulator& simulator, const Rank& at, std::uint32_t rank);
     Rank place;
     des::Semaphore processor, to_gpu, from_gpu;  // each serves one user at a time
+    std::uint32_t turns = 0;                     // how often it has taken a rail
     std::vector<Shared> begun;  // messages to this rank that one side has begun, oldest first
   };
 
   Shared meet(std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side side);
   std::uint32_t rails_of(std::uint64_t bytes) const;
-  void control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Counter& arrived);
+  std::uint32_t next_rail(std::uint32_t rank);
+  void control(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, des::Counter& arrived);
   des::Task send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message);
   des::Task receive_eager(std::uint32_t to, std::uint64_t bytes);
   bool in_gpu(std::uint32_t rank) const;
+  MpiWay way_of(std::uint32_t from, std::uint64_t bytes) const;
+  des::Time eager_copy(std::uint64_t bytes) const;
   des::Task carry(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
                   des::Counter& landed);
   std::uint32_t interconnect(std::uint32_t rail) const {
@@ -76,7 +80,7 @@ class Mpi {
   }
   des::Task copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu, des::Time start);
   des::Task send_staged(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message);
-  des::Task receive_staged(std::uint32_t to, std::uint64_t bytes, Message& message);
+  des::Task receive_staged(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message);
   bool reads_staged(std::uint32_t rank, std::uint64_t bytes) const;
   bool writes_staged(std::uint32_t rank, std::uint64_t bytes) const;
   std::uint64_t block_of(std::uint64_t bytes) const;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/system/environment.hpp"
+#include "cli/options/one_of.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
 #include "mpi/program.hpp"
@@ -89,13 +90,13 @@ void add_mpi(Subcommands& tca) {
                           "mpirun -n 8 tca mpi ./app\n"
                           "mpirun -n 8 tca mpi --census ./app",
                           [options] { return run(*options); });
-  app.add_option("--mpi", options->mpi, "The MPI of a program that does not say it, such as a script")
-      ->check(CLI::IsMember({"openmpi", "mpich"}));
-  app.add_flag("--census", options->census, "Counts and times the program's calls, and changes nothing");
-  app.add_option("--json", options->json, "A file for the census, which tca plot draws");
+  app.add_option("--mpi", options->mpi, "MPI of a program from which it cannot be told, such as a script")
+      ->check(one_of({"openmpi", "mpich"}));
+  app.add_flag("--census", options->census, "Count and time the program's calls, and change nothing");
+  app.add_option("--json", options->json, "File for the census, which tca plot draws")->type_name("FILE");
   app.add_flag("--report", options->report,
-               "Says at the end which calls were served, and why others were not");
-  app.add_flag("--check", options->check, "Runs every served collective by MPI too, and compares");
+               "Say at the end which calls were served, and why others were not");
+  app.add_flag("--check", options->check, "Run every served collective by MPI too, and compare");
   app.add_option("--deny", options->denied, "Calls that are left to MPI, such as Allreduce,Bcast");
   app.add_option("PROGRAM", options->argv, "The program and its arguments")->required()->expected(1, -1);
   app.positionals_at_end();

@@ -45,7 +45,8 @@ class Box {
 
   // Starts a step. Ends once its warps have stored everything and the flags are under way.
   des::Task start(std::uint32_t rank, const std::vector<KernelPut>& puts) {
-    co_await simulator_.sleep(protocol_.start);
+    const bool several_blocks = puts.size() > 1 || puts.front().bytes > piece_bytes;
+    co_await simulator_.sleep(protocol_.start + (several_blocks ? protocol_.blocks : 0));
     des::Group stores(simulator_, {"the stores of rank", rank});
     for (std::uint64_t done = 0; more(puts, done); done += piece_bytes)
       for (const KernelPut& put : puts) {

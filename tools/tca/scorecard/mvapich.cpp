@@ -133,7 +133,7 @@ des::Task Mvapich::staged_broadcast(std::uint32_t rank) {
   des::Task between_hosts = segments_ == 0 ? play(rank) : pass_segments(rank);
   co_await between_hosts;
   if (rank == 0) co_return;
-  des::Task in = copy_in(rank, bytes_);
+  des::Task in = copy_in(rank, bytes_, by_driver(bytes_));
   co_await in;
 }
 
@@ -149,7 +149,8 @@ des::Task Mvapich::staged_allgather(std::uint32_t rank) {
   co_await out;
   des::Task between_hosts = play(rank);
   co_await between_hosts;
-  des::Task in = copy_in(rank, bytes_ * stage_.ranks());
+  const std::uint64_t all = bytes_ * stage_.ranks();
+  des::Task in = copy_in(rank, all, by_driver(all));
   co_await in;
 }
 
@@ -180,7 +181,7 @@ des::Task Mvapich::ring_allgather(std::uint32_t rank) {
 des::Task Mvapich::copy_blocks(std::uint32_t rank) {
   for (std::uint32_t block = 1; block + 1 < stage_.ranks(); ++block) {
     co_await arrived_[rank].reached(block);
-    des::Task in = copy_in(rank, bytes_);
+    des::Task in = copy_in(rank, bytes_, 0);  // the ring's buffer is pinned
     co_await in;
   }
 }
@@ -213,16 +214,22 @@ des::Task Mvapich::forward_segments(std::uint32_t rank, std::uint32_t child) {
   }
 }
 
-des::Task Mvapich::copy_out(std::uint32_t rank, std::uint64_t bytes) {
-  const net::HostKind& host = stage_.machine().host;
-  return stage_.spend(rank, "out of the GPU",
-                      library_.stage + host.copy_start + net::copy_time(bytes, host.from_gpu_bytes_per_s));
+// The engine of a GPU reaches pinned memory alone. Between that and a buffer which is not, the driver copies.
+des::Time Mvapich::by_driver(std::uint64_t bytes) const {
+  return bytes < limits_.pinned_from ? net::copy_time(bytes, limits_.unpinned_bytes_per_s) : 0;
 }
 
-des::Task Mvapich::copy_in(std::uint32_t rank, std::uint64_t bytes) {
+des::Task Mvapich::copy_out(std::uint32_t rank, std::uint64_t bytes) {
   const net::HostKind& host = stage_.machine().host;
-  return stage_.spend(rank, "into the GPU",
-                      library_.stage + host.copy_start + net::copy_time(bytes, host.to_gpu_bytes_per_s));
+  const des::Time by_engine = net::copy_time(bytes, host.from_gpu_bytes_per_s);
+  return stage_.spend(rank, "out of the GPU",
+                      library_.stage + host.copy_start + by_engine + by_driver(bytes));
+}
+
+des::Task Mvapich::copy_in(std::uint32_t rank, std::uint64_t bytes, des::Time by_driver) {
+  const net::HostKind& host = stage_.machine().host;
+  const des::Time by_engine = net::copy_time(bytes, host.to_gpu_bytes_per_s);
+  return stage_.spend(rank, "into the GPU", library_.stage + host.copy_start + by_engine + by_driver);
 }
 
 // What a rank gives is copied to its place in the result.

@@ -38,8 +38,9 @@ class Mvapich {
   des::Task pass_segments(std::uint32_t rank);
   des::Task forward_segments(std::uint32_t rank, std::uint32_t child);
 
+  des::Time by_driver(std::uint64_t bytes) const;
   des::Task copy_out(std::uint32_t rank, std::uint64_t bytes);
-  des::Task copy_in(std::uint32_t rank, std::uint64_t bytes);
+  des::Task copy_in(std::uint32_t rank, std::uint64_t bytes, des::Time by_driver);
   des::Task copy_own(std::uint32_t rank);
 
   Stage& stage_;
