@@ -181,6 +181,7 @@ module dma_walk_fv
           assert (dut.left_q[k] == count[k] - 24'd1 - index_q[k]);
         end
         if (valid) assert (dut.run_ends_q == run_ends);
+        if (valid) assert (dut.loop_q == (!at_end[0] ? 2'd0 : !at_end[1] ? 2'd1 : 2'd2));
       end
     end
   end
