@@ -59,12 +59,27 @@ module dma_fetch
     Failed   // until the channel stops
   } state_e;
 
+  // Where a descriptor lies.
+  typedef enum logic [1:0] {
+    InMemory,
+    InHost,
+    Nowhere
+  } place_e;
+
+  function automatic place_e place_of(address_t where, logic [NodeBits-1:0] node);
+    if (!where.window || where.node != node || where.offset[5:0] != 6'd0) return Nowhere;
+    if (where.target != TargetHub) return InHost;
+    if (where.offset < HubMemoryOffset) return Nowhere;
+    return (where.offset < HubMemoryOffset + 33'(MemoryBytes)) ? InMemory : Nowhere;
+  endfunction
+
   localparam int unsigned Beats = DescriptorBits / Width;
   localparam int unsigned BeatBits = $clog2(Beats + 1);
   localparam int unsigned NumberBits = 7 - ChannelBits;
 
   state_e [Channels-1:0] state_q;
   logic [Channels-1:0][AddressBits-1:0] where_q, begun_q;
+  place_e [Channels-1:0] place_q;  // of what is at `where`
   descriptor_t [Channels-1:0] descriptor_q;
   logic [Channels-1:0] stale_q;  // the answer under way is of a chain that has stopped
   logic [Channels-1:0][NumberBits-1:0] number_q;
@@ -78,33 +93,41 @@ module dma_fetch
 
   always_comb begin
     for (int unsigned c = 0; c < Channels; ++c) begin
-      address_t where;
-      logic asks, in_memory;
-      where = address_t'(where_q[c]);
+      logic asks;
       asks = state_q[c] == Ask && !stop_i[c] && !(stream_i && c == StreamChannel);
-      in_memory = where.target == TargetHub && where.offset >= HubMemoryOffset &&
-          where.offset < HubMemoryOffset + 33'(MemoryBytes);
-      misled[c] = asks && (!where.window || where.node != node_i || where.offset[5:0] != 6'd0 ||
-                           (where.target == TargetHub && !in_memory));
-      asks_memory[c] = asks && !misled[c] && where.target == TargetHub;
-      asks_host[c] = asks && !misled[c] && where.target != TargetHub;
+      misled[c] = asks && place_q[c] == Nowhere;
+      asks_memory[c] = asks && place_q[c] == InMemory;
+      asks_host[c] = asks && place_q[c] == InHost && !read_valid_o;
     end
     // A channel asks once a descriptor, so that the lowest first starves nobody.
     grant_memory = asks_memory & (~asks_memory + Channels'(1));
     grant_host = asks_host & (~asks_host + Channels'(1));
   end
 
+  request_t read_header;
+
   always_comb begin
     memory_read_o = |asks_memory;
     memory_row_o = '0;
-    read_valid_o = |asks_host;
-    read_header_o = '0;
+    read_header = '0;
     for (int unsigned c = 0; c < Channels; ++c) begin
       if (grant_memory[c]) memory_row_o = where_q[c][6+:RowBits];
       if (grant_host[c]) begin
-        read_header_o = request_header(1'b0, {24'd0, where_q[c]}, 9'(DescriptorBytes),
-                                       {12'd0, node_i}, {1'b1, number_q[c], ChannelBits'(c)});
+        read_header = request_header(1'b0, {24'd0, where_q[c]}, 9'(DescriptorBytes),
+                                     {12'd0, node_i}, {1'b1, number_q[c], ChannelBits'(c)});
       end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      read_valid_o <= 1'b0;
+      read_header_o <= '0;
+    end else if (!read_valid_o) begin
+      read_valid_o <= |asks_host;
+      read_header_o <= read_header;
+    end else if (read_ready_i) begin
+      read_valid_o <= 1'b0;
     end
   end
 
@@ -170,6 +193,7 @@ module dma_fetch
     if (!rst_ni) begin
       state_q <= {Channels{Idle}};
       where_q <= '0;
+      place_q <= {Channels{Nowhere}};
       begun_q <= '0;
       descriptor_q <= '0;
       stale_q <= '0;
@@ -182,13 +206,14 @@ module dma_fetch
             if (start_i[c]) begin
               state_q[c] <= Ask;
               where_q[c] <= chain_i[c];
+              place_q[c] <= place_of(address_t'(chain_i[c]), node_i);
             end
           end
           Ask: begin
             if (stop_i[c]) state_q[c] <= Idle;
             else if (misled[c]) state_q[c] <= Failed;
             else if (grant_memory[c]) state_q[c] <= Row;
-            else if (grant_host[c] && read_ready_i) state_q[c] <= Answer;
+            else if (grant_host[c]) state_q[c] <= Answer;
           end
           Row: begin
             state_q[c] <= Full;
@@ -211,6 +236,7 @@ module dma_fetch
             end else if (ready_i[c]) begin
               state_q[c] <= descriptor_q[c].control.last ? Idle : Ask;
               where_q[c] <= descriptor_q[c].next;
+              place_q[c] <= place_of(address_t'(descriptor_q[c].next), node_i);
               begun_q[c] <= where_q[c];
             end
           end
@@ -225,7 +251,7 @@ module dma_fetch
   end
 
   always_comb begin
-    active_o = timed_out || answer_valid_i;
+    active_o = timed_out || answer_valid_i || read_valid_o;
     for (int unsigned c = 0; c < Channels; ++c) begin
       active_o |= state_q[c] != Idle && state_q[c] != Answer;
       idle_o[c] = state_q[c] == Idle;

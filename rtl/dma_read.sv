@@ -103,7 +103,8 @@ module dma_read
     .take_i(take)
   );
 
-  assign piece_ready_o = grant & ~stop_o & {Channels{take}};
+  // The walker of a channel in error forgets its piece anyway.
+  assign piece_ready_o = grant & {Channels{take}};
 
   // --- Selection -------------------------------------------------------------------------------
 
@@ -129,7 +130,9 @@ module dma_read
     end
   end
 
-  assign take = !issue_valid_q || issue_fires;
+  // A piece in two cycles is enough, since its write takes two beats at least. So the walkers need
+  // not wait for what is found out of it, and whether a tag is free is known from the cycle before.
+  assign take = !issue_valid_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -138,22 +141,21 @@ module dma_read
     end else if (take) begin
       issue_valid_q <= request != '0 && !selected_bad;
       issue_q <= selected;
+    end else if (issue_fires) begin
+      issue_valid_q <= 1'b0;
     end
   end
 
   // --- Issue -----------------------------------------------------------------------------------
 
   // An error since the selection takes the data and the flag away, not the end of the chain.
-  logic reads, notes, tag_free, notice_room, read_free;
+  logic reads, notes, tag_free_q, notice_room;
   place_t head_q, tail_q, head_d;
   logic [6-TagBits:0] number;
 
   assign reads = issue_q.bytes != 9'd0 && !stop_o[issue_q.notice.channel];
   assign notes = (issue_q.notice.notify && !stop_o[issue_q.notice.channel]) || issue_q.notice.ends;
-  assign tag_free = 6'(place_t'(head_q - tail_q)) < tags_i;
-  // A read in two cycles is enough, since its write takes two beats at least.
-  assign read_free = !read_valid_o;
-  assign issue_fires = issue_valid_q && (!reads || (tag_free && read_free)) &&
+  assign issue_fires = issue_valid_q && (!reads || (tag_free_q && !read_valid_o)) &&
       (!notes || notice_room);
   assign head_d = head_q + place_t'(issue_fires && reads);
 
@@ -162,8 +164,10 @@ module dma_read
       read_valid_o <= 1'b0;
       read_header_o <= '0;
       head_q <= '0;
+      tag_free_q <= 1'b0;
     end else begin
       head_q <= head_d;
+      tag_free_q <= 6'(place_t'(head_q - tail_q)) < tags_i;
       if (issue_fires && reads) begin
         read_valid_o <= 1'b1;
         read_header_o <= request_header(1'b0, {24'd0, issue_q.source}, issue_q.bytes,
@@ -185,7 +189,7 @@ module dma_read
   assign read = '{
       channel: issue_q.notice.channel,
       bytes: issue_q.bytes,
-      source: issue_q.source[6:0],
+      behind: issue_q.source[6:0] + issue_q.bytes[6:0],
       destination: issue_q.destination
   };
 

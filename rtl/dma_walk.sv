@@ -151,7 +151,7 @@ module dma_walk
   logic taken, ends;
   assign taken = state_q == Offer && ready_i;
   assign ends = taken && last_q && cause_q == CauseNone;
-  assign ready_o = (state_q == Idle || ends) && !flush_i;
+  assign ready_o = state_q == Idle && !flush_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

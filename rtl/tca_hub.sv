@@ -158,7 +158,7 @@ module tca_hub
     end
   end
 
-  logic local_valid, local_last, local_to_hub, local_ready, local_empty, local_left;
+  logic local_valid, local_last, local_to_hub, local_ready, local_empty, local_left, local_credit_q;
   logic [Width-1:0] local_data;
 
   tlp_fifo #(
@@ -177,6 +177,11 @@ module tca_hub
     .ready_i(local_ready),
     .empty_o(local_empty)
   );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) local_credit_q <= 1'b0;
+    else local_credit_q <= local_left && local_last;
+  end
 
   // --- Registers -------------------------------------------------------------------------------
 
@@ -251,7 +256,8 @@ module tca_hub
   logic fetch_read_valid, fetch_read_ready, data_read_valid, data_read_ready;
   request_t fetch_read, data_read;
   logic write_valid, write_last, write_ready, dma_active;
-  logic [Width-1:0] write_data;
+  logic put_valid, put_last, put_ready;
+  logic [Width-1:0] write_data, put_data;
 
   tca_dma #(
     .Width(Width),
@@ -304,6 +310,21 @@ module tca_hub
     .waiting_o
   );
 
+  tlp_slice #(
+    .Width(Width)
+  ) u_puts (
+    .clk_i,
+    .rst_ni,
+    .valid_i(write_valid),
+    .data_i(write_data),
+    .last_i(write_last),
+    .ready_o(write_ready),
+    .valid_o(put_valid),
+    .data_o(put_data),
+    .last_o(put_last),
+    .ready_i(put_ready)
+  );
+
   // --- Into the router: the DMA's writes and the host's --------------------------------------
 
   logic pio_ready, enter_valid, enter_last, enter_ready, entry_valid, entry_last, entry_credit;
@@ -315,10 +336,10 @@ module tca_hub
   ) u_to_router (
     .clk_i,
     .rst_ni,
-    .valid_i({write_valid, request_valid && request_way == ToRouter}),
-    .data_i({write_data, request_data}),
-    .last_i({write_last, request_last}),
-    .ready_o({write_ready, pio_ready}),
+    .valid_i({put_valid, request_valid && request_way == ToRouter}),
+    .data_i({put_data, request_data}),
+    .last_i({put_last, request_last}),
+    .ready_o({put_ready, pio_ready}),
     .valid_o(enter_valid),
     .data_o(enter_data),
     .last_o(enter_last),
@@ -360,7 +381,7 @@ module tca_hub
     .valid_o({arrival_valid, cable_valid_o}),
     .data_o({arrival_data, cable_data_o}),
     .last_o({arrival_last, cable_last_o}),
-    .credit_i({local_left && local_last, cable_credit_i}),
+    .credit_i({local_credit_q, cable_credit_i}),
     .dropped_o(dropped),
     .idle_o(router_idle)
   );
@@ -422,7 +443,7 @@ module tca_hub
 
   assign moves = host_valid_i || host_credit_i || host_valid_o || cable_valid_i != '0 ||
       cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || dma_active ||
-      start != '0 || answer_valid || regs_valid;
+      put_valid || start != '0 || answer_valid || regs_valid;
   assign idle_o = quiet_q == Rest && !moves;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -187,11 +187,18 @@ module dma_read_fv
 
       // Induction
       assert (tags_q >= 6'd1 && tags_q <= 6'(Tags) && (timeout_q == '0 || timeout_q >= 32'd8));
+      assert (!dut.u_answer.expired_q ||
+              (timeout_q != '0 && dut.u_answer.silence_q >= timeout_q));
       assert (!dut.u_answer.valid1_q || dut.u_answer.silence_q == '0);
       assert (!dut.u_answer.valid2_q || dut.u_answer.silence_q <= 32'd1);
       assert (!answer_valid || dut.u_answer.silence_q <= 32'd2);
       assert (inside_q == '0 || dut.u_answer.silence_q <= 32'd3);
       assert ((pending_q & ~inside_q) == '0);
+      assert (!dut.u_answer.valid1_q || dut.u_answer.inside_q == !dut.u_answer.last1_q);
+      if (dut.u_answer.check1) begin
+        assert (dut.u_answer.lacks1_q != '0);
+        assert (dut.u_answer.lacks1_q == dut.u_answer.lacks_q[dut.u_answer.tag1]);
+      end
       assert (answer.tag < MaxTagBits'(Tags) && dut.u_answer.answer2_q.tag < MaxTagBits'(Tags));
       assert (dut.issue_q.bytes <= 9'd256);
     end
@@ -256,7 +263,7 @@ module dma_read_fv
     logic [Channels-1:0] running, ending;
     logic [Tags-1:0] written;
     logic [Tags-1:0][8:0] lacks;
-    logic issue, read, post, answer;
+    logic issue, read, post, answer, failed;
   } state_t;
 
   state_t state, state_q;
@@ -274,7 +281,8 @@ module dma_read_fv
       issue: dut.issue_valid_q,
       read: read_valid,
       post: post_valid,
-      answer: dut.u_answer.valid1_q || dut.u_answer.valid2_q || answer_valid
+      answer: dut.u_answer.valid1_q || dut.u_answer.valid2_q || answer_valid,
+      failed: dut.failed
   };
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
