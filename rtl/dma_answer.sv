@@ -234,22 +234,20 @@ module dma_answer
   // A host that owes answers and has been silent for too long will give none of them.
 
   logic [31:0] silence_q;
-  logic silent, expired_q;
-
-  assign silent = timeout_i != 32'd0 && silence_q >= timeout_i;
+  logic silent;
   assign owed_o = oldest_valid_i && lacks_q[oldest_tag_i] != 9'd0;
-  assign lost_o = owed_o && expired_q;
+  assign silent = timeout_i != 32'd0 && silence_q >= timeout_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       silence_q <= '0;
-      expired_q <= 1'b0;
+      lost_o <= 1'b0;
     end else if (!oldest_valid_i || completion_valid_i || !answers_empty_i) begin
       silence_q <= '0;
-      expired_q <= 1'b0;
-    end else if (owed_o) begin
-      if (!silent) silence_q <= silence_q + 32'd1;
-      expired_q <= silent;
+      lost_o <= 1'b0;
+    end else begin
+      if (owed_o && !silent) silence_q <= silence_q + 32'd1;
+      lost_o <= owed_o && silent && !lost_o;
     end
   end
 

@@ -143,14 +143,15 @@ module dma_fetch
   logic inside_q, good_q, awaited_q, awaited;
   logic [ChannelBits-1:0] channel_q, channel;
   logic [BeatBits-1:0] beat_q;
-  logic answered, answered_well;
+  logic [Channels-1:0] comes;  // the end of its answer
+  logic well;                  // which is a descriptor
 
   assign header = completion_t'(answer_data_i[HeaderBits-1:0]);
   assign channel = inside_q ? channel_q : header.tag[ChannelBits-1:0];
   assign awaited = inside_q ? awaited_q
       : state_q[channel] == Answer && header.tag[6:ChannelBits] == number_q[channel];
-  assign answered = answer_valid_i && answer_last_i && awaited;
-  assign answered_well = answered && inside_q && good_q && beat_q == BeatBits'(Beats - 1);
+  assign comes = Channels'(answer_valid_i && answer_last_i && awaited) << channel;
+  assign well = inside_q && good_q && beat_q == BeatBits'(Beats - 1);
   assign unexpected_o = answer_valid_i && answer_last_i && !awaited;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -173,18 +174,25 @@ module dma_fetch
   end
 
   // The host owes descriptors and has been silent for too long.
-  logic owes, timed_out;
+  logic owes, silent, timed_out_q;
   always_comb begin
     owes = 1'b0;
     for (int unsigned c = 0; c < Channels; ++c) owes |= state_q[c] == Answer;
   end
   assign waiting_o = owes;
-  assign timed_out = owes && timeout_i != 32'd0 && silence_q >= timeout_i;
+  assign silent = timeout_i != 32'd0 && silence_q >= timeout_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) silence_q <= '0;
-    else if (!owes || answer_valid_i) silence_q <= '0;
-    else if (!timed_out) silence_q <= silence_q + 32'd1;
+    if (!rst_ni) begin
+      silence_q <= '0;
+      timed_out_q <= 1'b0;
+    end else if (!owes || answer_valid_i || timed_out_q) begin
+      silence_q <= '0;
+      timed_out_q <= 1'b0;
+    end else begin
+      if (!silent) silence_q <= silence_q + 32'd1;
+      timed_out_q <= silent;
+    end
   end
 
   // --- Channels --------------------------------------------------------------------------------
@@ -221,10 +229,10 @@ module dma_fetch
           end
           Answer: begin
             if (stop_i[c]) stale_q[c] <= 1'b1;
-            if ((answered && channel == ChannelBits'(c)) || timed_out) begin
+            if (comes[c] || timed_out_q) begin
               if (stale_q[c] || stop_i[c]) state_q[c] <= Idle;
-              else state_q[c] <= answered_well ? Full : Failed;
-              if (!answered_well) number_q[c] <= number_q[c] + NumberBits'(1);
+              else state_q[c] <= (comes[c] && well) ? Full : Failed;
+              if (!(comes[c] && well)) number_q[c] <= number_q[c] + NumberBits'(1);
             end
             if (answer_valid_i && inside_q && awaited_q && channel_q == ChannelBits'(c)) begin
               descriptor_q[c] <= {answer_data_i, descriptor_q[c][DescriptorBits-1:Width]};
@@ -251,7 +259,7 @@ module dma_fetch
   end
 
   always_comb begin
-    active_o = timed_out || answer_valid_i || read_valid_o;
+    active_o = timed_out_q || answer_valid_i || read_valid_o;
     for (int unsigned c = 0; c < Channels; ++c) begin
       active_o |= state_q[c] != Idle && state_q[c] != Answer;
       idle_o[c] = state_q[c] == Idle;

@@ -16,6 +16,7 @@ module dma_walk
   input  descriptor_t      descriptor_i,
   output logic             ready_o,
 
+  output logic             coming_o,   // a piece will be offered in the next cycle, or is now
   output logic             valid_o,
   output piece_t           piece_o,
   input  logic             ready_i
@@ -148,10 +149,9 @@ module dma_walk
 
   // --- State -----------------------------------------------------------------------------------
 
-  logic taken, ends;
+  logic taken;
   assign taken = state_q == Offer && ready_i;
-  assign ends = taken && last_q && cause_q == CauseNone;
-  assign ready_o = state_q == Idle && !flush_i;
+  assign ready_o = state_q == Idle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -166,42 +166,41 @@ module dma_walk
       loop_q <= '0;
       last_q <= 1'b0;
       cause_q <= CauseNone;
-    end else if (flush_i) begin
-      state_q <= Idle;
-    end else if (valid_i && ready_o) begin
-      state_q <= Cut;
-      descriptor_q <= descriptor_i;
-      piece_q <= {descriptor_i.source, descriptor_i.destination};
-      place_q <= {3{descriptor_i.source, descriptor_i.destination}};
-      left_q <= {descriptor_i.count2 - 24'd1, descriptor_i.count1 - 24'd1,
-                 descriptor_i.count0 - 24'd1};
-      run_q <= descriptor_i.run;
-    end else if (state_q == Cut) begin
-      state_q <= Offer;
-      bytes_q <= bytes;
-      run_ends_q <= run_ends;
-      loop_q <= loop;
-      last_q <= run_ends && (left_q == '0 || descriptor_q.run == 32'd0);
-      cause_q <= cause;
-    end else if (taken && cause_q != CauseNone) begin
-      state_q <= Refused;
-    end else if (ends) begin
-      state_q <= Idle;
-    end else if (taken) begin
-      state_q <= Cut;
-      if (run_ends_q) begin
-        piece_q <= next;
-        place_q <= place_d;
-        left_q <= left_d;
-        run_q <= descriptor_q.run;
-      end else begin
-        piece_q.source <= piece_q.source + {31'd0, bytes_q};
-        piece_q.destination <= piece_q.destination + {31'd0, bytes_q};
-        run_q <= run_q - {23'd0, bytes_q};
+    end else begin
+      if (valid_i && ready_o) begin
+        state_q <= Cut;
+        descriptor_q <= descriptor_i;
+        piece_q <= {descriptor_i.source, descriptor_i.destination};
+        place_q <= {3{descriptor_i.source, descriptor_i.destination}};
+        left_q <= {descriptor_i.count2 - 24'd1, descriptor_i.count1 - 24'd1,
+                   descriptor_i.count0 - 24'd1};
+        run_q <= descriptor_i.run;
+      end else if (state_q == Cut) begin
+        state_q <= Offer;
+        bytes_q <= bytes;
+        run_ends_q <= run_ends;
+        loop_q <= loop;
+        last_q <= run_ends && (left_q == '0 || descriptor_q.run == 32'd0);
+        cause_q <= cause;
+      end else if (taken) begin
+        if (cause_q != CauseNone) state_q <= Refused;
+        else state_q <= last_q ? Idle : Cut;
+        if (run_ends_q) begin
+          piece_q <= next;
+          place_q <= place_d;
+          left_q <= left_d;
+          run_q <= descriptor_q.run;
+        end else begin
+          piece_q.source <= piece_q.source + {31'd0, bytes_q};
+          piece_q.destination <= piece_q.destination + {31'd0, bytes_q};
+          run_q <= run_q - {23'd0, bytes_q};
+        end
       end
+      if (flush_i) state_q <= Idle;
     end
   end
 
+  assign coming_o = state_q == Cut || state_q == Offer;
   assign valid_o = state_q == Offer;
   assign piece_o = '{
       last: last_q,

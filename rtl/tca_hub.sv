@@ -438,18 +438,23 @@ module tca_hub
 
   localparam logic [3:0] Rest = 4'd15;
 
-  logic moves;
+  logic comes, moves_q;
   logic [3:0] quiet_q;
 
-  assign moves = host_valid_i || host_credit_i || host_valid_o || cable_valid_i != '0 ||
-      cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || dma_active ||
-      put_valid || start != '0 || answer_valid || regs_valid;
-  assign idle_o = quiet_q == Rest && !moves;
+  assign comes = host_valid_i || host_credit_i || cable_valid_i != '0 || cable_credit_i != '0 ||
+      stream_valid_i;
+  assign idle_o = quiet_q == Rest && !moves_q && !comes;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) quiet_q <= '0;
-    else if (moves) quiet_q <= '0;
-    else if (quiet_q != Rest) quiet_q <= quiet_q + 4'd1;
+    if (!rst_ni) begin
+      moves_q <= 1'b0;
+      quiet_q <= '0;
+    end else begin
+      moves_q <= comes || host_valid_o || !request_empty || !local_empty || !router_idle ||
+          dma_active || put_valid || start != '0 || answer_valid || regs_valid;
+      if (moves_q) quiet_q <= '0;
+      else if (quiet_q != Rest) quiet_q <= quiet_q + 4'd1;
+    end
   end
 
   logic unused;

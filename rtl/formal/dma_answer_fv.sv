@@ -46,7 +46,7 @@ module dma_answer_fv
     end
   end
 
-  logic lost, answer_valid, answer_last;
+  logic owed, lost, answer_valid, answer_last;
   logic [NumberBits-1:0] read_number;
   answer_t answer;
 
@@ -64,7 +64,7 @@ module dma_answer_fv
     .read_number_o   (read_number),
     .oldest_valid_i,
     .oldest_tag_i,
-    .owed_o          (),
+    .owed_o          (owed),
     .lost_o          (lost),
     .completion_valid_i,
     .completion_data_i,
@@ -83,6 +83,16 @@ module dma_answer_fv
 
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
+
+  // The oldest tag stays the oldest while it is owed an answer.
+  logic owed_q;
+  logic [TagBits-1:0] oldest_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) owed_q <= 1'b0;
+    else owed_q <= owed;
+  end
+  always_ff @(posedge clk_i) oldest_q <= oldest_tag_i;
+  always_comb assume (!owed_q || (oldest_valid_i && oldest_tag_i == oldest_q));
 
   // -------------------------------------------------------------------------------------------
   // The host
@@ -173,7 +183,7 @@ module dma_answer_fv
       assert (lacks == '0 || (lacks <= read.bytes && read.bytes <= 9'd256));
       assert (dut.inside_q == (rest_q != '0));
       assert (timeout_q == '0 || timeout_q >= 32'd8);
-      assert (!dut.expired_q || (timeout_q != '0 && dut.silence_q >= timeout_q));
+      assert (!lost || (timeout_q != '0 && dut.silence_q >= timeout_q && owed_q && owed));
       assert (!dut.valid1_q || dut.silence_q == '0);
       assert (!dut.valid2_q || dut.silence_q <= 32'd1);
       assert (!answer_valid || dut.silence_q <= 32'd2);

@@ -101,7 +101,7 @@ WALK = Proof(
         fault("last too early", "dma_walk.sv", "(left_q == '0 || descriptor_q.run", "(left_q[0] == '0 || descriptor_q.run"),
         fault("bytes twice", "dma_walk.sv", "piece_q.source + {31'd0, bytes_q}", "piece_q.source"),
         fault("pitch without sign", "dma_walk.sv", "{{8{pitch.source[31]}}, pitch.source}", "{8'd0, pitch.source}"),
-        fault("goes on refused", "dma_walk.sv", "state_q <= Refused;", "state_q <= Cut;"),
+        fault("goes on refused", "dma_walk.sv", "if (cause_q != CauseNone) state_q <= Refused;", "if (1'b0) state_q <= Refused;"),
         fault("another's memory read", "dma_walk.sv", "source.node != node_i ||", ""),
     ],
 )
