@@ -167,8 +167,9 @@ module dma_walk
       last_q <= 1'b0;
       cause_q <= CauseNone;
     end else begin
-      if (valid_i && ready_o) begin
-        state_q <= Cut;
+      if (state_q == Idle) begin
+        // Taken over without a look at whether it is one, which is known late.
+        if (valid_i) state_q <= Cut;
         descriptor_q <= descriptor_i;
         piece_q <= {descriptor_i.source, descriptor_i.destination};
         place_q <= {3{descriptor_i.source, descriptor_i.destination}};

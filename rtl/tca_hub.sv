@@ -112,9 +112,11 @@ module tca_hub
     end
   end
 
-  logic request_valid, request_last, request_ready, request_empty;
+  logic waits_valid, waits_last, waits_ready, request_valid, request_last, request_ready;
+  logic request_empty;
   logic [$bits(way_e)-1:0] request_way_bits;
   way_e request_way;
+  logic [Width+$bits(way_e)-1:0] waits_data;
   logic [Width-1:0] request_data;
 
   tlp_fifo #(
@@ -127,11 +129,26 @@ module tca_hub
     .data_i({host_way, host_data_i}),
     .last_i(host_last_i),
     .credit_o(host_credit_o),
+    .valid_o(waits_valid),
+    .data_o(waits_data),
+    .last_o(waits_last),
+    .ready_i(waits_ready),
+    .empty_o(request_empty)
+  );
+
+  tlp_slice #(
+    .Width(Width + $bits(way_e))
+  ) u_request (
+    .clk_i,
+    .rst_ni,
+    .valid_i(waits_valid),
+    .data_i(waits_data),
+    .last_i(waits_last),
+    .ready_o(waits_ready),
     .valid_o(request_valid),
     .data_o({request_way_bits, request_data}),
     .last_o(request_last),
-    .ready_i(request_ready),
-    .empty_o(request_empty)
+    .ready_i(request_ready)
   );
 
   assign request_way = way_e'(request_way_bits);
@@ -158,7 +175,9 @@ module tca_hub
     end
   end
 
-  logic local_valid, local_last, local_to_hub, local_ready, local_empty, local_left, local_credit_q;
+  logic arrived_valid, arrived_last, arrived_ready, arrived_empty, arrived_left, local_credit_q;
+  logic local_valid, local_last, local_to_hub, local_ready;
+  logic [Width:0] arrived_data;
   logic [Width-1:0] local_data;
 
   tlp_fifo #(
@@ -170,17 +189,32 @@ module tca_hub
     .valid_i(arrival_valid),
     .data_i({arrival_to_hub, arrival_data}),
     .last_i(arrival_last),
-    .credit_o(local_left),
+    .credit_o(arrived_left),
+    .valid_o(arrived_valid),
+    .data_o(arrived_data),
+    .last_o(arrived_last),
+    .ready_i(arrived_ready),
+    .empty_o(arrived_empty)
+  );
+
+  tlp_slice #(
+    .Width(Width + 1)
+  ) u_arrived (
+    .clk_i,
+    .rst_ni,
+    .valid_i(arrived_valid),
+    .data_i(arrived_data),
+    .last_i(arrived_last),
+    .ready_o(arrived_ready),
     .valid_o(local_valid),
     .data_o({local_to_hub, local_data}),
     .last_o(local_last),
-    .ready_i(local_ready),
-    .empty_o(local_empty)
+    .ready_i(local_ready)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) local_credit_q <= 1'b0;
-    else local_credit_q <= local_left && local_last;
+    else local_credit_q <= arrived_left && arrived_last;
   end
 
   // --- Registers -------------------------------------------------------------------------------
@@ -450,8 +484,9 @@ module tca_hub
       moves_q <= 1'b0;
       quiet_q <= '0;
     end else begin
-      moves_q <= comes || host_valid_o || !request_empty || !local_empty || !router_idle ||
-          dma_active || put_valid || start != '0 || answer_valid || regs_valid;
+      moves_q <= comes || host_valid_o || !request_empty || request_valid || !arrived_empty ||
+          local_valid || !router_idle || dma_active || put_valid || start != '0 || answer_valid ||
+          regs_valid;
       if (moves_q) quiet_q <= '0;
       else if (quiet_q != Rest) quiet_q <= quiet_q + 4'd1;
     end
