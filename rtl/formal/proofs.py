@@ -56,6 +56,19 @@ BUFFER = Proof(
     ],
 )
 
+SLICE = Proof(
+    "tlp_slice",
+    depth=3,
+    sources=["tlp_slice.sv", "formal/tlp_slice_fv.sv"],
+    faults=[
+        fault("a beat lost", "tlp_slice.sv", "spare_valid_q <= !advance && (spare_valid_q || valid_i)", "spare_valid_q <= !advance && spare_valid_q"),
+        fault("a beat twice", "tlp_slice.sv", "valid_o <= spare_valid_q || valid_i || !advance", "valid_o <= spare_valid_q || valid_i || valid_o"),
+        fault("out of turn", "tlp_slice.sv", "output_q <= spare_valid_q ? spare_q : {last_i, data_i}", "output_q <= {last_i, data_i}"),
+        fault("a beat overwritten", "tlp_slice.sv", "if (!spare_valid_q) spare_q", "spare_q"),
+        fault("an offer withdrawn", "tlp_slice.sv", "if (advance) output_q", "output_q"),
+    ],
+)
+
 ROUTER = Proof(
     "tca_router",
     depth=2,
@@ -158,4 +171,4 @@ WRITE = Proof(
     ],
 )
 
-PROOFS = [ROUTER, WALK, RING, READ, WRITE, ANSWER, BUFFER, ARBITER]
+PROOFS = [ROUTER, WALK, RING, READ, WRITE, ANSWER, BUFFER, SLICE, ARBITER]
