@@ -3,7 +3,7 @@
 // left answers on their way: the next one with its tag has another number beside it, so that
 // they are told apart.
 //
-//   stage 1   the read of the answer's tag is looked up
+//   stage 1   the read of the answer's tag is looked up, and what it still lacks
 //   stage 2   the answer is checked, and what its read lacks grows less
 //   stage 3   the header of the write is made; the payload follows as it came
 module dma_answer
@@ -59,9 +59,23 @@ module dma_answer
   completion_t completion;
   assign completion = completion_t'(completion_data_i[HeaderBits-1:0]);
 
+  // The bytes that each tag's read still lacks; zero also for a tag that is not out.
+  logic [Tags-1:0][8:0] lacks_q;
+  logic [Tags-1:0][NumberBits-1:0] numbers_q;
+  assign read_number_o = numbers_q[read_tag_i];
+
   logic valid1_q, first1_q, last1_q;
   logic [Width-1:0] data1_q;
   read_t known1_q;
+  logic [8:0] lacks1_q;
+  logic waited1_q;          // the answer is one of a read that is out
+  logic [12:0] carried1_q;  // bytes, from the first that was asked for
+  logic border1_q;          // they end at a multiple of 64
+  logic [TagBits-1:0] tag, tag1;
+  logic check1;
+
+  assign tag = completion.tag[TagBits-1:0];
+  assign check1 = valid1_q && first1_q && waited1_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -82,42 +96,38 @@ module dma_answer
   always_ff @(posedge clk_i) begin
     if (completion_valid_i) begin
       data1_q <= completion_data_i;
-      known1_q <= reads_q[completion.tag[TagBits-1:0]];
+      known1_q <= reads_q[tag];
+      lacks1_q <= lacks_q[tag];
+      // A header may follow another at once only where that one has no data and so gives its read
+      // up, which then waits for nothing.
+      waited1_q <= lacks_q[tag] != 9'd0 && completion.tag[7:TagBits] == {1'b0, numbers_q[tag]} &&
+          !(check1 && last1_q && tag == tag1) && !(lost_o && tag == oldest_tag_i);
+      carried1_q <= {1'b0, completion.dw0.dwords, 2'b00} - {11'd0, completion.lower_address[1:0]};
+      border1_q <= completion.lower_address[5:2] + completion.dw0.dwords[3:0] == 4'd0;
     end
   end
 
   // --- Check -----------------------------------------------------------------------------------
 
-  // The bytes that each tag's read still lacks; zero also for a tag that is not out.
-  logic [Tags-1:0][8:0] lacks_q;
   completion_t header1;
-  logic [TagBits-1:0] tag1;
-  logic [8:0] lacks1, part1, offset1;
-  logic [12:0] carried1;
-  logic [6:0] lower1, end1;
-  logic waited1, well_formed1, failed1, given_up1;
+  logic [8:0] lacks1, part1, offset1;  // `lacks1`: behind this part
+  logic [13:0] over1;                  // what it carries beyond what was lacking, or below zero
+  logic partial1, well_formed1, failed1, given_up1;
   logic [3:0] cause1;
-
-  logic [Tags-1:0][NumberBits-1:0] numbers_q;
-  assign read_number_o = numbers_q[read_tag_i];
 
   assign header1 = completion_t'(data1_q[HeaderBits-1:0]);
   assign tag1 = header1.tag[TagBits-1:0];
 
   always_comb begin
-    lacks1 = lacks_q[tag1];
-    offset1 = known1_q.bytes - lacks1;
-    lower1 = known1_q.source + offset1[6:0];
-    // What the answer says of itself is used before it has been checked, since that is there sooner.
-    carried1 = {1'b0, header1.dw0.dwords, 2'b00} - {11'd0, header1.lower_address[1:0]};
-    part1 = (carried1 < {4'd0, lacks1}) ? carried1[8:0] : lacks1;
-    end1 = header1.lower_address + carried1[6:0];
-    waited1 = lacks1 != 9'd0 && header1.tag[7:TagBits] == {1'b0, numbers_q[tag1]};
+    offset1 = known1_q.bytes - lacks1_q;
+    over1 = {1'b0, carried1_q} - {5'd0, lacks1_q};
+    partial1 = over1[13];
+    part1 = partial1 ? carried1_q[8:0] : lacks1_q;
+    lacks1 = partial1 ? lacks1_q - carried1_q[8:0] : 9'd0;
     // A part that is not the last ends at a multiple of 64; the last holds no dword too many.
-    well_formed1 = has_data(header1.dw0) && header1.byte_count == {3'd0, lacks1} &&
-        header1.lower_address == lower1 &&
-        ((carried1 < {4'd0, lacks1}) ? end1[5:0] == 6'd0 && carried1 != 13'd0
-                                     : carried1 < {4'd0, lacks1} + 13'd4);
+    well_formed1 = has_data(header1.dw0) && header1.byte_count == {3'd0, lacks1_q} &&
+        header1.lower_address == known1_q.behind - lacks1_q[6:0] &&
+        (partial1 ? border1_q && carried1_q != 13'd0 : over1 < 14'd4);
     if (header1.status == StatusUnsupported) cause1 = CauseUnsupported;
     else if (header1.status != StatusSuccess) cause1 = CauseAbort;
     else if (!well_formed1) cause1 = CauseMalformed;
@@ -128,9 +138,7 @@ module dma_answer
     given_up1 = failed1 && cause1 != CausePoisoned;
   end
 
-  logic check1;
-  assign check1 = valid1_q && first1_q && waited1;
-  assign unexpected_o = valid1_q && first1_q && !waited1;
+  assign unexpected_o = valid1_q && first1_q && !waited1_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -138,7 +146,7 @@ module dma_answer
       numbers_q <= '0;
     end else begin
       if (read_i) lacks_q[read_tag_i] <= read_read_i.bytes;
-      if (check1) lacks_q[tag1] <= given_up1 ? 9'd0 : lacks1 - part1;
+      if (check1) lacks_q[tag1] <= given_up1 ? 9'd0 : lacks1;
       if (check1 && given_up1) numbers_q[tag1] <= numbers_q[tag1] + NumberBits'(1);
       if (lost_o) lacks_q[oldest_tag_i] <= 9'd0;
       if (lost_o) numbers_q[oldest_tag_i] <= numbers_q[oldest_tag_i] + NumberBits'(1);
@@ -160,16 +168,16 @@ module dma_answer
       answer2_q <= '0;
     end else begin
       // Of an answer that failed the header goes on alone; of one that nobody waits for, nothing.
-      valid2_q <= valid1_q && (first1_q ? waited1 : !drop_q);
+      valid2_q <= valid1_q && (first1_q ? waited1_q : !drop_q);
       if (valid1_q) begin
         first2_q <= first1_q;
         last2_q <= last1_q || (first1_q && failed1);
       end
       if (valid1_q && first1_q) begin
-        drop_q <= !waited1 || failed1;
+        drop_q <= !waited1_q || failed1;
         answer2_q <= '{
             failed: failed1,
-            ends: given_up1 || lacks1 == part1,
+            ends: given_up1 || !partial1,
             tag: MaxTagBits'(tag1),
             source_lane: header1.lower_address[1:0],
             destination_lane: known1_q.destination[1:0] + offset1[1:0],
@@ -226,24 +234,39 @@ module dma_answer
   // A host that owes answers and has been silent for too long will give none of them.
 
   logic [31:0] silence_q;
-
+  logic silent;
   assign owed_o = oldest_valid_i && lacks_q[oldest_tag_i] != 9'd0;
-  assign lost_o = owed_o && timeout_i != 32'd0 && silence_q >= timeout_i;
+  assign silent = timeout_i != 32'd0 && silence_q >= timeout_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) silence_q <= '0;
-    else if (!oldest_valid_i || completion_valid_i || !answers_empty_i) silence_q <= '0;
-    else if (owed_o && !lost_o) silence_q <= silence_q + 32'd1;
+    if (!rst_ni) begin
+      silence_q <= '0;
+      lost_o <= 1'b0;
+    end else if (!oldest_valid_i || completion_valid_i || !answers_empty_i) begin
+      silence_q <= '0;
+      lost_o <= 1'b0;
+    end else begin
+      if (owed_o && !silent) silence_q <= silence_q + 32'd1;
+      lost_o <= owed_o && silent && !lost_o;
+    end
   end
 
   // An answer under check resets the silence, so that the two do not come at once.
-  assign failed_o = (check1 && failed1) || lost_o;
-  assign failed_channel_o = lost_o ? reads_q[oldest_tag_i].channel : known1_q.channel;
-  assign failed_cause_o = lost_o ? CauseTimeout : cause1;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      failed_o <= 1'b0;
+      failed_channel_o <= '0;
+      failed_cause_o <= CauseNone;
+    end else begin
+      failed_o <= (check1 && failed1) || lost_o;
+      failed_channel_o <= lost_o ? reads_q[oldest_tag_i].channel : known1_q.channel;
+      failed_cause_o <= lost_o ? CauseTimeout : cause1;
+    end
+  end
 
-  assign active_o = valid1_q || valid2_q || answer_valid_o || lost_o;
+  assign active_o = valid1_q || valid2_q || answer_valid_o || lost_o || failed_o;
 
   logic unused;
-  assign unused = &{1'b0, header1, completion, end1, carried1, reads_q[oldest_tag_i]};
+  assign unused = &{1'b0, header1, completion, reads_q[oldest_tag_i]};
 
 endmodule

@@ -59,12 +59,27 @@ module dma_fetch
     Failed   // until the channel stops
   } state_e;
 
+  // Where a descriptor lies.
+  typedef enum logic [1:0] {
+    InMemory,
+    InHost,
+    Nowhere
+  } place_e;
+
+  function automatic place_e place_of(address_t where, logic [NodeBits-1:0] node);
+    if (!where.window || where.node != node || where.offset[5:0] != 6'd0) return Nowhere;
+    if (where.target != TargetHub) return InHost;
+    if (where.offset < HubMemoryOffset) return Nowhere;
+    return (where.offset < HubMemoryOffset + 33'(MemoryBytes)) ? InMemory : Nowhere;
+  endfunction
+
   localparam int unsigned Beats = DescriptorBits / Width;
   localparam int unsigned BeatBits = $clog2(Beats + 1);
   localparam int unsigned NumberBits = 7 - ChannelBits;
 
   state_e [Channels-1:0] state_q;
   logic [Channels-1:0][AddressBits-1:0] where_q, begun_q;
+  place_e [Channels-1:0] place_q;  // of what is at `where`
   descriptor_t [Channels-1:0] descriptor_q;
   logic [Channels-1:0] stale_q;  // the answer under way is of a chain that has stopped
   logic [Channels-1:0][NumberBits-1:0] number_q;
@@ -78,33 +93,41 @@ module dma_fetch
 
   always_comb begin
     for (int unsigned c = 0; c < Channels; ++c) begin
-      address_t where;
-      logic asks, in_memory;
-      where = address_t'(where_q[c]);
+      logic asks;
       asks = state_q[c] == Ask && !stop_i[c] && !(stream_i && c == StreamChannel);
-      in_memory = where.target == TargetHub && where.offset >= HubMemoryOffset &&
-          where.offset < HubMemoryOffset + 33'(MemoryBytes);
-      misled[c] = asks && (!where.window || where.node != node_i || where.offset[5:0] != 6'd0 ||
-                           (where.target == TargetHub && !in_memory));
-      asks_memory[c] = asks && !misled[c] && where.target == TargetHub;
-      asks_host[c] = asks && !misled[c] && where.target != TargetHub;
+      misled[c] = asks && place_q[c] == Nowhere;
+      asks_memory[c] = asks && place_q[c] == InMemory;
+      asks_host[c] = asks && place_q[c] == InHost && !read_valid_o;
     end
     // A channel asks once a descriptor, so that the lowest first starves nobody.
     grant_memory = asks_memory & (~asks_memory + Channels'(1));
     grant_host = asks_host & (~asks_host + Channels'(1));
   end
 
+  request_t read_header;
+
   always_comb begin
     memory_read_o = |asks_memory;
     memory_row_o = '0;
-    read_valid_o = |asks_host;
-    read_header_o = '0;
+    read_header = '0;
     for (int unsigned c = 0; c < Channels; ++c) begin
       if (grant_memory[c]) memory_row_o = where_q[c][6+:RowBits];
       if (grant_host[c]) begin
-        read_header_o = request_header(1'b0, {24'd0, where_q[c]}, 9'(DescriptorBytes),
-                                       {12'd0, node_i}, {1'b1, number_q[c], ChannelBits'(c)});
+        read_header = request_header(1'b0, {24'd0, where_q[c]}, 9'(DescriptorBytes),
+                                     {12'd0, node_i}, {1'b1, number_q[c], ChannelBits'(c)});
       end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      read_valid_o <= 1'b0;
+      read_header_o <= '0;
+    end else if (!read_valid_o) begin
+      read_valid_o <= |asks_host;
+      read_header_o <= read_header;
+    end else if (read_ready_i) begin
+      read_valid_o <= 1'b0;
     end
   end
 
@@ -120,14 +143,15 @@ module dma_fetch
   logic inside_q, good_q, awaited_q, awaited;
   logic [ChannelBits-1:0] channel_q, channel;
   logic [BeatBits-1:0] beat_q;
-  logic answered, answered_well;
+  logic [Channels-1:0] comes;  // the end of its answer
+  logic well;                  // which is a descriptor
 
   assign header = completion_t'(answer_data_i[HeaderBits-1:0]);
   assign channel = inside_q ? channel_q : header.tag[ChannelBits-1:0];
   assign awaited = inside_q ? awaited_q
       : state_q[channel] == Answer && header.tag[6:ChannelBits] == number_q[channel];
-  assign answered = answer_valid_i && answer_last_i && awaited;
-  assign answered_well = answered && inside_q && good_q && beat_q == BeatBits'(Beats - 1);
+  assign comes = Channels'(answer_valid_i && answer_last_i && awaited) << channel;
+  assign well = inside_q && good_q && beat_q == BeatBits'(Beats - 1);
   assign unexpected_o = answer_valid_i && answer_last_i && !awaited;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -150,18 +174,25 @@ module dma_fetch
   end
 
   // The host owes descriptors and has been silent for too long.
-  logic owes, timed_out;
+  logic owes, silent, timed_out_q;
   always_comb begin
     owes = 1'b0;
     for (int unsigned c = 0; c < Channels; ++c) owes |= state_q[c] == Answer;
   end
   assign waiting_o = owes;
-  assign timed_out = owes && timeout_i != 32'd0 && silence_q >= timeout_i;
+  assign silent = timeout_i != 32'd0 && silence_q >= timeout_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) silence_q <= '0;
-    else if (!owes || answer_valid_i) silence_q <= '0;
-    else if (!timed_out) silence_q <= silence_q + 32'd1;
+    if (!rst_ni) begin
+      silence_q <= '0;
+      timed_out_q <= 1'b0;
+    end else if (!owes || answer_valid_i || timed_out_q) begin
+      silence_q <= '0;
+      timed_out_q <= 1'b0;
+    end else begin
+      if (!silent) silence_q <= silence_q + 32'd1;
+      timed_out_q <= silent;
+    end
   end
 
   // --- Channels --------------------------------------------------------------------------------
@@ -170,6 +201,7 @@ module dma_fetch
     if (!rst_ni) begin
       state_q <= {Channels{Idle}};
       where_q <= '0;
+      place_q <= {Channels{Nowhere}};
       begun_q <= '0;
       descriptor_q <= '0;
       stale_q <= '0;
@@ -182,13 +214,14 @@ module dma_fetch
             if (start_i[c]) begin
               state_q[c] <= Ask;
               where_q[c] <= chain_i[c];
+              place_q[c] <= place_of(address_t'(chain_i[c]), node_i);
             end
           end
           Ask: begin
             if (stop_i[c]) state_q[c] <= Idle;
             else if (misled[c]) state_q[c] <= Failed;
             else if (grant_memory[c]) state_q[c] <= Row;
-            else if (grant_host[c] && read_ready_i) state_q[c] <= Answer;
+            else if (grant_host[c]) state_q[c] <= Answer;
           end
           Row: begin
             state_q[c] <= Full;
@@ -196,10 +229,10 @@ module dma_fetch
           end
           Answer: begin
             if (stop_i[c]) stale_q[c] <= 1'b1;
-            if ((answered && channel == ChannelBits'(c)) || timed_out) begin
+            if (comes[c] || timed_out_q) begin
               if (stale_q[c] || stop_i[c]) state_q[c] <= Idle;
-              else state_q[c] <= answered_well ? Full : Failed;
-              if (!answered_well) number_q[c] <= number_q[c] + NumberBits'(1);
+              else state_q[c] <= (comes[c] && well) ? Full : Failed;
+              if (!(comes[c] && well)) number_q[c] <= number_q[c] + NumberBits'(1);
             end
             if (answer_valid_i && inside_q && awaited_q && channel_q == ChannelBits'(c)) begin
               descriptor_q[c] <= {answer_data_i, descriptor_q[c][DescriptorBits-1:Width]};
@@ -211,6 +244,7 @@ module dma_fetch
             end else if (ready_i[c]) begin
               state_q[c] <= descriptor_q[c].control.last ? Idle : Ask;
               where_q[c] <= descriptor_q[c].next;
+              place_q[c] <= place_of(address_t'(descriptor_q[c].next), node_i);
               begun_q[c] <= where_q[c];
             end
           end
@@ -225,7 +259,7 @@ module dma_fetch
   end
 
   always_comb begin
-    active_o = timed_out || answer_valid_i;
+    active_o = timed_out_q || answer_valid_i || read_valid_o;
     for (int unsigned c = 0; c < Channels; ++c) begin
       active_o |= state_q[c] != Idle && state_q[c] != Answer;
       idle_o[c] = state_q[c] == Idle;

@@ -33,6 +33,7 @@ module dma_read
   output logic [Channels-1:0]             finished_o,
 
   // From the walkers, and from dma_fetch.
+  input  logic [Channels-1:0]             piece_coming_i,  // in the next cycle, or there now
   input  logic [Channels-1:0]             piece_valid_i,
   input  piece_t [Channels-1:0]           piece_i,
   output logic [Channels-1:0]             piece_ready_o,
@@ -81,15 +82,16 @@ module dma_read
 
   logic [Channels-1:0][3:0] cause_q;
   logic [Channels-1:0] running_q, ending_q;  // `ending`: its last notice is queued
-  logic [Channels-1:0] request, grant, selected_end;
+  logic [Channels-1:0] fetch_idle_q, asks, next, turn_q, grant, selected_end;
   logic take;
 
   always_comb begin
     for (int unsigned c = 0; c < Channels; ++c) begin
-      stop_o[c] = cause_q[c] != CauseNone;
+      logic runs;
+      runs = running_q[c] && !ending_q[c];
       // A channel in error ends once its fetch is over.
-      request[c] = running_q[c] && !ending_q[c] &&
-          (stop_o[c] ? fetch_idle_i[c] : piece_valid_i[c]);
+      asks[c] = runs && (stop_o[c] ? fetch_idle_q[c] : piece_coming_i[c]);
+      grant[c] = turn_q[c] && runs && (stop_o[c] ? fetch_idle_q[c] : piece_valid_i[c]);
       selected_end[c] = stop_o[c] || (piece_i[c].last && piece_i[c].control.last);
     end
   end
@@ -98,12 +100,24 @@ module dma_read
   rr_arbiter #(.N(Channels)) u_turns (
     .clk_i,
     .rst_ni,
-    .request_i(request),
-    .grant_o(grant),
-    .take_i(take)
+    .request_i(asks),
+    .grant_o(next),
+    .take_i(take || turn_q == '0)
   );
 
-  assign piece_ready_o = grant & ~stop_o & {Channels{take}};
+  // Whose turn it is has been found out in the cycle before.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      turn_q <= '0;
+      fetch_idle_q <= '0;
+    end else begin
+      if (take || turn_q == '0) turn_q <= next;
+      fetch_idle_q <= fetch_idle_i;
+    end
+  end
+
+  // The walker of a channel in error forgets its piece anyway.
+  assign piece_ready_o = grant & {Channels{take}};
 
   // --- Selection -------------------------------------------------------------------------------
 
@@ -129,31 +143,32 @@ module dma_read
     end
   end
 
-  assign take = !issue_valid_q || issue_fires;
+  // A piece in two cycles is enough, since its write takes two beats at least. So the walkers need
+  // not wait for what is found out of it, and whether a tag is free is known from the cycle before.
+  assign take = !issue_valid_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       issue_valid_q <= 1'b0;
       issue_q <= '0;
     end else if (take) begin
-      issue_valid_q <= request != '0 && !selected_bad;
+      issue_valid_q <= grant != '0 && !selected_bad;
       issue_q <= selected;
+    end else if (issue_fires) begin
+      issue_valid_q <= 1'b0;
     end
   end
 
   // --- Issue -----------------------------------------------------------------------------------
 
   // An error since the selection takes the data and the flag away, not the end of the chain.
-  logic reads, notes, tag_free, notice_room, read_free;
+  logic reads, notes, tag_free_q, notice_room;
   place_t head_q, tail_q, head_d;
   logic [6-TagBits:0] number;
 
   assign reads = issue_q.bytes != 9'd0 && !stop_o[issue_q.notice.channel];
   assign notes = (issue_q.notice.notify && !stop_o[issue_q.notice.channel]) || issue_q.notice.ends;
-  assign tag_free = 6'(place_t'(head_q - tail_q)) < tags_i;
-  // A read in two cycles is enough, since its write takes two beats at least.
-  assign read_free = !read_valid_o;
-  assign issue_fires = issue_valid_q && (!reads || (tag_free && read_free)) &&
+  assign issue_fires = issue_valid_q && (!reads || (tag_free_q && !read_valid_o)) &&
       (!notes || notice_room);
   assign head_d = head_q + place_t'(issue_fires && reads);
 
@@ -162,8 +177,10 @@ module dma_read
       read_valid_o <= 1'b0;
       read_header_o <= '0;
       head_q <= '0;
+      tag_free_q <= 1'b0;
     end else begin
       head_q <= head_d;
+      tag_free_q <= 6'(place_t'(head_q - tail_q)) < tags_i;
       if (issue_fires && reads) begin
         read_valid_o <= 1'b1;
         read_header_o <= request_header(1'b0, {24'd0, issue_q.source}, issue_q.bytes,
@@ -185,7 +202,7 @@ module dma_read
   assign read = '{
       channel: issue_q.notice.channel,
       bytes: issue_q.bytes,
-      source: issue_q.source[6:0],
+      behind: issue_q.source[6:0] + issue_q.bytes[6:0],
       destination: issue_q.destination
   };
 
@@ -275,13 +292,32 @@ module dma_read
   // --- Errors ----------------------------------------------------------------------------------
   // The first of a chain counts.
 
+  logic [Channels-1:0][3:0] cause_d;
+
+  always_comb begin
+    for (int unsigned c = 0; c < Channels; ++c) begin
+      cause_d[c] = cause_q[c];
+      if (clear_i[c]) begin
+        cause_d[c] = CauseNone;
+      end else if (!stop_o[c]) begin
+        if (bell_i[c]) cause_d[c] = CauseBusy;
+        else if (fetch_failed_i[c]) cause_d[c] = CauseDescriptor;
+        else if (take && grant[c] && selected_bad) cause_d[c] = piece_i[c].cause;
+        else if (failed && failed_channel == ChannelBits'(c)) cause_d[c] = failed_cause;
+      end
+    end
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cause_q <= '0;
+      stop_o <= '0;
       running_q <= '0;
       ending_q <= '0;
     end else begin
+      cause_q <= cause_d;
       for (int unsigned c = 0; c < Channels; ++c) begin
+        stop_o[c] <= cause_d[c] != CauseNone;
         if (start_i[c]) begin
           running_q[c] <= 1'b1;
           ending_q[c] <= 1'b0;
@@ -289,22 +325,13 @@ module dma_read
           running_q[c] <= 1'b0;
         end
         if (take && grant[c] && selected_end[c] && !selected_bad) ending_q[c] <= 1'b1;
-
-        if (clear_i[c]) begin
-          cause_q[c] <= CauseNone;
-        end else if (cause_q[c] == CauseNone) begin
-          if (bell_i[c]) cause_q[c] <= CauseBusy;
-          else if (fetch_failed_i[c]) cause_q[c] <= CauseDescriptor;
-          else if (take && grant[c] && selected_bad) cause_q[c] <= piece_i[c].cause;
-          else if (failed && failed_channel == ChannelBits'(c)) cause_q[c] <= failed_cause;
-        end
       end
     end
   end
 
   // Whatever changes without anything coming in. Only silence is counted beside it.
   assign active_o = issue_fires || (read_valid_o && read_ready_i) || notice_due || tail_moves ||
-      answers_active || written_i || (take && request != '0);
+      answers_active || written_i || (take && asks != '0);
 
   logic unused;
   assign unused = &{1'b0, written_tag_i};

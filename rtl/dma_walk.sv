@@ -1,7 +1,7 @@
 // Walks one descriptor: cuts a run of bytes inside three loops into pieces, of which each fits a
 // request and a packet and crosses no border of 4 KB on either side. A piece takes two cycles: its
-// length is cut in the first and it is offered in the second, while the next addresses are added
-// up.
+// length is cut in the first, and the loop found that goes on behind it; it is offered in the
+// second, while the next addresses are added up.
 module dma_walk
   import tca_pkg::*;
 (
@@ -16,6 +16,7 @@ module dma_walk
   input  descriptor_t      descriptor_i,
   output logic             ready_o,
 
+  output logic             coming_o,   // a piece will be offered in the next cycle, or is now
   output logic             valid_o,
   output piece_t           piece_o,
   input  logic             ready_i
@@ -49,25 +50,44 @@ module dma_walk
   logic [31:0] run_q;                 // bytes left in the run
   logic [8:0] bytes_q;
   logic run_ends_q;
+  logic [1:0] loop_q;                 // goes on behind the run
   logic last_q;
   logic [3:0] cause_q;
 
   // --- Cutting ---------------------------------------------------------------------------------
 
-  function automatic logic [12:0] least(logic [12:0] a, logic [12:0] b);
-    return (a < b) ? a : b;
+  // The longest piece whose packet has no more than the longest payload.
+  localparam logic [8:0] Longest = 9'(MaxPayloadBytes);
+  localparam int unsigned LengthBits = $clog2(MaxPayloadBytes);
+
+  // From here to the end of 4 KB, as far as it matters.
+  function automatic logic [8:0] to_border(logic [11:0] offset);
+    return (offset[11:LengthBits] == '1) ? Longest - 9'(offset[LengthBits-1:0]) : Longest;
   endfunction
 
+  // Each limit is compared with each at once, since one behind the other would take too long.
+  logic [3:0][8:0] limits;
+  logic [3:0] least;
+  logic [8:0] bytes;
+  logic run_is_short, run_ends;
   logic [1:0] lane;
-  logic [12:0] room, bytes;
 
   always_comb begin
+    // The bytes before the first in its dword count against the request as well.
     lane = (piece_q.source[1:0] > piece_q.destination[1:0]) ? piece_q.source[1:0]
                                                              : piece_q.destination[1:0];
-    room = least(13'd4096 - {1'b0, piece_q.source[11:0]},
-                 13'd4096 - {1'b0, piece_q.destination[11:0]});
-    room = least(room, {4'd0, request_i} - {11'd0, lane});
-    bytes = (run_q < {19'd0, room}) ? run_q[12:0] : room;
+    run_is_short = run_q <= 32'(Longest);
+    limits = {to_border(piece_q.source[11:0]), to_border(piece_q.destination[11:0]),
+              request_i - {7'd0, lane}, run_is_short ? run_q[8:0] : Longest};
+    bytes = '0;
+    for (int unsigned k = 0; k < 4; ++k) begin
+      least[k] = 1'b1;
+      for (int unsigned other = 0; other < 4; ++other) begin
+        if (other != k && limits[other] < limits[k]) least[k] = 1'b0;
+      end
+      if (least[k]) bytes |= limits[k];
+    end
+    run_ends = run_is_short && least[0];
   end
 
   // What a descriptor is refused for. A pitch may lead out of the target that the first byte is in.
@@ -117,22 +137,21 @@ module dma_walk
     if (left_q[0] != 24'd0) loop = 2'd0;
     else if (left_q[1] != 24'd0) loop = 2'd1;
     else loop = 2'd2;
-    next = step(place_q[loop], descriptor_q.pitch[loop]);
+    next = step(place_q[loop_q], descriptor_q.pitch[loop_q]);
     place_d = place_q;
     left_d = left_q;
     for (int unsigned k = 0; k < Loops; ++k) begin
-      if (k <= 32'(loop)) place_d[k] = next;
-      if (k < 32'(loop)) left_d[k] = repetitions[k];
+      if (k <= 32'(loop_q)) place_d[k] = next;
+      if (k < 32'(loop_q)) left_d[k] = repetitions[k];
     end
-    left_d[loop] = left_q[loop] - 24'd1;
+    left_d[loop_q] = left_q[loop_q] - 24'd1;
   end
 
   // --- State -----------------------------------------------------------------------------------
 
-  logic taken, ends;
+  logic taken;
   assign taken = state_q == Offer && ready_i;
-  assign ends = taken && last_q && cause_q == CauseNone;
-  assign ready_o = (state_q == Idle || ends) && !flush_i;
+  assign ready_o = state_q == Idle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -144,43 +163,45 @@ module dma_walk
       run_q <= '0;
       bytes_q <= '0;
       run_ends_q <= 1'b0;
+      loop_q <= '0;
       last_q <= 1'b0;
       cause_q <= CauseNone;
-    end else if (flush_i) begin
-      state_q <= Idle;
-    end else if (valid_i && ready_o) begin
-      state_q <= Cut;
-      descriptor_q <= descriptor_i;
-      piece_q <= {descriptor_i.source, descriptor_i.destination};
-      place_q <= {3{descriptor_i.source, descriptor_i.destination}};
-      left_q <= {descriptor_i.count2 - 24'd1, descriptor_i.count1 - 24'd1,
-                 descriptor_i.count0 - 24'd1};
-      run_q <= descriptor_i.run;
-    end else if (state_q == Cut) begin
-      state_q <= Offer;
-      bytes_q <= bytes[8:0];
-      run_ends_q <= run_q == {19'd0, bytes};
-      last_q <= run_q == {19'd0, bytes} && (left_q == '0 || descriptor_q.run == 32'd0);
-      cause_q <= cause;
-    end else if (taken && cause_q != CauseNone) begin
-      state_q <= Refused;
-    end else if (ends) begin
-      state_q <= Idle;
-    end else if (taken) begin
-      state_q <= Cut;
-      if (run_ends_q) begin
-        piece_q <= next;
-        place_q <= place_d;
-        left_q <= left_d;
-        run_q <= descriptor_q.run;
-      end else begin
-        piece_q.source <= piece_q.source + {31'd0, bytes_q};
-        piece_q.destination <= piece_q.destination + {31'd0, bytes_q};
-        run_q <= run_q - {23'd0, bytes_q};
+    end else begin
+      if (state_q == Idle) begin
+        // Taken over without a look at whether it is one, which is known late.
+        if (valid_i) state_q <= Cut;
+        descriptor_q <= descriptor_i;
+        piece_q <= {descriptor_i.source, descriptor_i.destination};
+        place_q <= {3{descriptor_i.source, descriptor_i.destination}};
+        left_q <= {descriptor_i.count2 - 24'd1, descriptor_i.count1 - 24'd1,
+                   descriptor_i.count0 - 24'd1};
+        run_q <= descriptor_i.run;
+      end else if (state_q == Cut) begin
+        state_q <= Offer;
+        bytes_q <= bytes;
+        run_ends_q <= run_ends;
+        loop_q <= loop;
+        last_q <= run_ends && (left_q == '0 || descriptor_q.run == 32'd0);
+        cause_q <= cause;
+      end else if (taken) begin
+        if (cause_q != CauseNone) state_q <= Refused;
+        else state_q <= last_q ? Idle : Cut;
+        if (run_ends_q) begin
+          piece_q <= next;
+          place_q <= place_d;
+          left_q <= left_d;
+          run_q <= descriptor_q.run;
+        end else begin
+          piece_q.source <= piece_q.source + {31'd0, bytes_q};
+          piece_q.destination <= piece_q.destination + {31'd0, bytes_q};
+          run_q <= run_q - {23'd0, bytes_q};
+        end
       end
+      if (flush_i) state_q <= Idle;
     end
   end
 
+  assign coming_o = state_q == Cut || state_q == Offer;
   assign valid_o = state_q == Offer;
   assign piece_o = '{
       last: last_q,
@@ -194,7 +215,6 @@ module dma_walk
   };
 
   logic unused;
-  assign unused = &{1'b0, descriptor_q.next, descriptor_q.reserved, bytes[12:9], source, flag,
-                    destination};
+  assign unused = &{1'b0, descriptor_q.next, descriptor_q.reserved, source, flag, destination};
 
 endmodule

@@ -67,7 +67,8 @@ module tca_dma
 
   logic [Channels-1:0] stop, fetch_idle, fetch_failed;
   logic fetch_active, fetch_waiting, data_waiting, unexpected_fetch, unexpected_data;
-  logic [Channels-1:0] descriptor_valid, descriptor_ready, piece_valid, piece_ready;
+  logic [Channels-1:0] descriptor_valid, descriptor_ready;
+  logic [Channels-1:0] piece_coming, piece_valid, piece_ready;
   descriptor_t [Channels-1:0] descriptor;
   piece_t [Channels-1:0] piece;
 
@@ -79,7 +80,7 @@ module tca_dma
     .rst_ni,
     .node_i,
     .timeout_i,
-    .start_i(start_i & ~{Channels{stream_start_o}}),
+    .start_i,
     .chain_i,
     .stop_i(stop),
     .idle_o(fetch_idle),
@@ -119,6 +120,7 @@ module tca_dma
       .valid_i(descriptor_valid[c]),
       .descriptor_i(descriptor[c]),
       .ready_o(descriptor_ready[c]),
+      .coming_o(piece_coming[c]),
       .valid_o(piece_valid[c]),
       .piece_o(piece[c]),
       .ready_i(piece_ready[c])
@@ -151,6 +153,7 @@ module tca_dma
     .stop_o(stop),
     .cause_o,
     .finished_o,
+    .piece_coming_i(piece_coming),
     .piece_valid_i(piece_valid),
     .piece_i(piece),
     .piece_ready_o(piece_ready),

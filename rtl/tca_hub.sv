@@ -112,9 +112,11 @@ module tca_hub
     end
   end
 
-  logic request_valid, request_last, request_ready, request_empty;
+  logic waits_valid, waits_last, waits_ready, request_valid, request_last, request_ready;
+  logic request_empty;
   logic [$bits(way_e)-1:0] request_way_bits;
   way_e request_way;
+  logic [Width+$bits(way_e)-1:0] waits_data;
   logic [Width-1:0] request_data;
 
   tlp_fifo #(
@@ -127,11 +129,26 @@ module tca_hub
     .data_i({host_way, host_data_i}),
     .last_i(host_last_i),
     .credit_o(host_credit_o),
+    .valid_o(waits_valid),
+    .data_o(waits_data),
+    .last_o(waits_last),
+    .ready_i(waits_ready),
+    .empty_o(request_empty)
+  );
+
+  tlp_slice #(
+    .Width(Width + $bits(way_e))
+  ) u_request (
+    .clk_i,
+    .rst_ni,
+    .valid_i(waits_valid),
+    .data_i(waits_data),
+    .last_i(waits_last),
+    .ready_o(waits_ready),
     .valid_o(request_valid),
     .data_o({request_way_bits, request_data}),
     .last_o(request_last),
-    .ready_i(request_ready),
-    .empty_o(request_empty)
+    .ready_i(request_ready)
   );
 
   assign request_way = way_e'(request_way_bits);
@@ -158,7 +175,9 @@ module tca_hub
     end
   end
 
-  logic local_valid, local_last, local_to_hub, local_ready, local_empty, local_left;
+  logic arrived_valid, arrived_last, arrived_ready, arrived_empty, arrived_left, local_credit_q;
+  logic local_valid, local_last, local_to_hub, local_ready;
+  logic [Width:0] arrived_data;
   logic [Width-1:0] local_data;
 
   tlp_fifo #(
@@ -170,13 +189,33 @@ module tca_hub
     .valid_i(arrival_valid),
     .data_i({arrival_to_hub, arrival_data}),
     .last_i(arrival_last),
-    .credit_o(local_left),
+    .credit_o(arrived_left),
+    .valid_o(arrived_valid),
+    .data_o(arrived_data),
+    .last_o(arrived_last),
+    .ready_i(arrived_ready),
+    .empty_o(arrived_empty)
+  );
+
+  tlp_slice #(
+    .Width(Width + 1)
+  ) u_arrived (
+    .clk_i,
+    .rst_ni,
+    .valid_i(arrived_valid),
+    .data_i(arrived_data),
+    .last_i(arrived_last),
+    .ready_o(arrived_ready),
     .valid_o(local_valid),
     .data_o({local_to_hub, local_data}),
     .last_o(local_last),
-    .ready_i(local_ready),
-    .empty_o(local_empty)
+    .ready_i(local_ready)
   );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) local_credit_q <= 1'b0;
+    else local_credit_q <= arrived_left && arrived_last;
+  end
 
   // --- Registers -------------------------------------------------------------------------------
 
@@ -251,7 +290,8 @@ module tca_hub
   logic fetch_read_valid, fetch_read_ready, data_read_valid, data_read_ready;
   request_t fetch_read, data_read;
   logic write_valid, write_last, write_ready, dma_active;
-  logic [Width-1:0] write_data;
+  logic put_valid, put_last, put_ready;
+  logic [Width-1:0] write_data, put_data;
 
   tca_dma #(
     .Width(Width),
@@ -304,6 +344,21 @@ module tca_hub
     .waiting_o
   );
 
+  tlp_slice #(
+    .Width(Width)
+  ) u_puts (
+    .clk_i,
+    .rst_ni,
+    .valid_i(write_valid),
+    .data_i(write_data),
+    .last_i(write_last),
+    .ready_o(write_ready),
+    .valid_o(put_valid),
+    .data_o(put_data),
+    .last_o(put_last),
+    .ready_i(put_ready)
+  );
+
   // --- Into the router: the DMA's writes and the host's --------------------------------------
 
   logic pio_ready, enter_valid, enter_last, enter_ready, entry_valid, entry_last, entry_credit;
@@ -315,10 +370,10 @@ module tca_hub
   ) u_to_router (
     .clk_i,
     .rst_ni,
-    .valid_i({write_valid, request_valid && request_way == ToRouter}),
-    .data_i({write_data, request_data}),
-    .last_i({write_last, request_last}),
-    .ready_o({write_ready, pio_ready}),
+    .valid_i({put_valid, request_valid && request_way == ToRouter}),
+    .data_i({put_data, request_data}),
+    .last_i({put_last, request_last}),
+    .ready_o({put_ready, pio_ready}),
     .valid_o(enter_valid),
     .data_o(enter_data),
     .last_o(enter_last),
@@ -360,7 +415,7 @@ module tca_hub
     .valid_o({arrival_valid, cable_valid_o}),
     .data_o({arrival_data, cable_data_o}),
     .last_o({arrival_last, cable_last_o}),
-    .credit_i({local_left && local_last, cable_credit_i}),
+    .credit_i({local_credit_q, cable_credit_i}),
     .dropped_o(dropped),
     .idle_o(router_idle)
   );
@@ -417,18 +472,24 @@ module tca_hub
 
   localparam logic [3:0] Rest = 4'd15;
 
-  logic moves;
+  logic comes, moves_q;
   logic [3:0] quiet_q;
 
-  assign moves = host_valid_i || host_credit_i || host_valid_o || cable_valid_i != '0 ||
-      cable_credit_i != '0 || !request_empty || !local_empty || !router_idle || dma_active ||
-      start != '0 || answer_valid || regs_valid;
-  assign idle_o = quiet_q == Rest && !moves;
+  assign comes = host_valid_i || host_credit_i || cable_valid_i != '0 || cable_credit_i != '0 ||
+      stream_valid_i;
+  assign idle_o = quiet_q == Rest && !moves_q && !comes;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) quiet_q <= '0;
-    else if (moves) quiet_q <= '0;
-    else if (quiet_q != Rest) quiet_q <= quiet_q + 4'd1;
+    if (!rst_ni) begin
+      moves_q <= 1'b0;
+      quiet_q <= '0;
+    end else begin
+      moves_q <= comes || host_valid_o || !request_empty || request_valid || !arrived_empty ||
+          local_valid || !router_idle || dma_active || put_valid || start != '0 || answer_valid ||
+          regs_valid;
+      if (moves_q) quiet_q <= '0;
+      else if (quiet_q != Rest) quiet_q <= quiet_q + 4'd1;
+    end
   end
 
   logic unused;

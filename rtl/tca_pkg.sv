@@ -245,7 +245,7 @@ package tca_pkg;
   typedef struct packed {
     logic [ChannelBits-1:0] channel;
     logic [8:0]             bytes;
-    logic [6:0]             source;  // the lower bits of its address
+    logic [6:0]             behind;  // its last byte: the lower bits of the address at the source
     logic [AddressBits-1:0] destination;
   } read_t;
 

@@ -250,16 +250,30 @@ module tca_regs
       (set && offset_q[7:2] == 6'h04 && !sound);
 
   // The upper dword of a value rings the doorbell.
+  logic [Channels-1:0] start, clear, bell;
+
   always_comb begin
-    start_o = '0;
-    bell_o = '0;
-    clear_o = '0;
+    start = '0;
+    bell = '0;
+    clear = '0;
     if (set_channel && offset_q[5:2] == 4'h3) begin
-      start_o[channel] = !busy_q[channel] && cause_i[channel] == CauseNone;
-      bell_o[channel] = busy_q[channel];
+      start[channel] = !busy_q[channel] && cause_i[channel] == CauseNone;
+      bell[channel] = busy_q[channel];
     end
-    if (set_channel && offset_q[5:2] == 4'h4) clear_o[channel] = word[1] && !busy_q[channel];
-    if (stream_start_i) start_o[StreamChannel] = 1'b1;
+    if (set_channel && offset_q[5:2] == 4'h4) clear[channel] = word[1] && !busy_q[channel];
+    if (stream_start_i) start[StreamChannel] = 1'b1;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      start_o <= '0;
+      clear_o <= '0;
+      bell_o <= '0;
+    end else begin
+      start_o <= start;
+      clear_o <= clear;
+      bell_o <= bell;
+    end
   end
 
   // A doorbell goes before a descriptor of the same cycle.
@@ -285,7 +299,7 @@ module tca_regs
       errors_q <= (errors_q & ~((set && offset_q[7:2] == 6'h02) ? word[4:0] : 5'd0)) |
           {outside_i, unexpected_i, bad_access, state_q == Header && valid_i &&
            is_write(header.dw0) && header.dw0.poisoned, dropped_i};
-      busy_q <= (busy_q & ~finished_i) | start_o;
+      busy_q <= (busy_q & ~finished_i) | start;
       if (set) begin
         unique case (offset_q[7:2])
           6'h04: if (sound) begin

@@ -153,21 +153,23 @@ module tca_router
     localparam logic [Ports-1:0] Stays = stays_in_ring(port_e'(o));
 
     logic busy_q;                        // a packet has begun to leave and has not ended
-    logic [CreditBits-1:0] credits_q;
+    logic [CreditBits-1:0] credits_q, credits;
+    logic room_q, bubble_q;              // for a packet, and for one more beside it
     logic [PatienceBits-1:0] held_q;
+    logic patience_over_q;
     logic [Ports-1:0] wants, request, grant, to_here;
-    logic patience_over, room, starts;
+    logic starts;
 
     for (genvar i = 0; i < Ports; i++) begin : gen_wants
       assign wants[i] = head[i] && head_way[i][o];
       assign to_here[i] = way[i][o];
+      // What may start is known but for whose turn it is.
+      assign start[o][i] = grant[i] && !busy_q && (Stays[i] ? room_q : bubble_q);
     end
 
-    assign patience_over = held_q == PatienceBits'(Patience);
-    assign request = (patience_over && (wants & Stays) != '0) ? wants & Stays : wants;
-    assign room = ((grant & Stays) != '0) ? credits_q != '0 : credits_q > CreditBits'(1);
-    assign starts = !busy_q && room && wants != '0;
-    assign start[o] = starts ? grant : '0;
+    assign request = (patience_over_q && (wants & Stays) != '0) ? wants & Stays : wants;
+    assign starts = start[o] != '0;
+    assign credits = credits_q + CreditBits'(credit_i[o]);
 
     rr_arbiter #(
       .N(Ports)
@@ -183,12 +185,22 @@ module tca_router
       if (!rst_ni) begin
         busy_q <= 1'b0;
         credits_q <= CreditBits'(Slots);
+        room_q <= 1'b1;
+        bubble_q <= Slots > 1;
         held_q <= '0;
+        patience_over_q <= 1'b0;
       end else begin
         busy_q <= (busy_q || starts) && (last_leaves & to_here) == '0;
-        credits_q <= credits_q + CreditBits'(credit_i[o]) - CreditBits'(starts);
-        if (starts || wants == '0) held_q <= '0;
-        else if (!busy_q && credits_q != '0 && !patience_over) held_q <= held_q + 1'b1;
+        credits_q <= starts ? credits - CreditBits'(1) : credits;
+        room_q <= credits > CreditBits'(starts);
+        bubble_q <= credits > (starts ? CreditBits'(2) : CreditBits'(1));
+        if (starts || wants == '0) begin
+          held_q <= '0;
+          patience_over_q <= 1'b0;
+        end else if (!busy_q && room_q && !patience_over_q) begin
+          held_q <= held_q + 1'b1;
+          patience_over_q <= held_q == PatienceBits'(Patience - 1);
+        end
       end
     end
 

@@ -21,21 +21,26 @@ module tlp_sender #(
 
   localparam int unsigned Bits = $clog2(Credits + 1);
 
-  logic [Bits-1:0] credits_q;
+  logic [Bits-1:0] credits_q, credits;
+  logic room_q;  // a credit is left
   logic paid_q;  // for the rest of the packet
-  logic sends;
+  logic sends, pays;
 
-  assign ready_o = paid_q || credits_q != '0;
+  assign ready_o = paid_q || room_q;
   assign sends = valid_i && ready_o;
+  assign pays = sends && !paid_q;
+  assign credits = credits_q + Bits'(credit_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       credits_q <= Bits'(Credits);
+      room_q <= 1'b1;
       paid_q <= 1'b0;
       valid_o <= 1'b0;
       last_o <= 1'b0;
     end else begin
-      credits_q <= credits_q + Bits'(credit_i) - Bits'(sends && !paid_q);
+      credits_q <= pays ? credits - Bits'(1) : credits;
+      room_q <= credits > Bits'(pays);
       if (sends) paid_q <= WholePackets && !last_i;
       valid_o <= sends;
       last_o <= last_i;
@@ -43,7 +48,7 @@ module tlp_sender #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (sends) data_o <= data_i;
+    data_o <= data_i;
   end
 
 endmodule

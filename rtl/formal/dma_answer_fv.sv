@@ -46,8 +46,7 @@ module dma_answer_fv
     end
   end
 
-  logic lost, failed, answer_valid, answer_last;
-  logic [3:0] failed_cause;
+  logic owed, lost, answer_valid, answer_last;
   logic [NumberBits-1:0] read_number;
   answer_t answer;
 
@@ -65,15 +64,15 @@ module dma_answer_fv
     .read_number_o   (read_number),
     .oldest_valid_i,
     .oldest_tag_i,
-    .owed_o          (),
+    .owed_o          (owed),
     .lost_o          (lost),
     .completion_valid_i,
     .completion_data_i,
     .completion_last_i,
     .unexpected_o    (),
-    .failed_o        (failed),
+    .failed_o        (),
     .failed_channel_o(),
-    .failed_cause_o  (failed_cause),
+    .failed_cause_o  (),
     .answer_valid_o  (answer_valid),
     .answer_data_o   (),
     .answer_last_o   (answer_last),
@@ -84,6 +83,16 @@ module dma_answer_fv
 
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
+
+  // The oldest tag stays the oldest while it is owed an answer.
+  logic owed_q;
+  logic [TagBits-1:0] oldest_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) owed_q <= 1'b0;
+    else owed_q <= owed;
+  end
+  always_ff @(posedge clk_i) oldest_q <= oldest_tag_i;
+  always_comb assume (!owed_q || (oldest_valid_i && oldest_tag_i == oldest_q));
 
   // -------------------------------------------------------------------------------------------
   // The host
@@ -138,11 +147,9 @@ module dma_answer_fv
   end
 
   // What may come of what it lacks, at worst in parts of one block.
-  logic [8:0] done;
   logic [10:0] blocks;
   always_comb begin
-    done = read.bytes - lacks;
-    blocks = (11'(6'(read.source[5:0] + done[5:0])) + 11'(lacks) + 11'd63) >> 6;
+    blocks = (11'(6'(read.behind[5:0] - lacks[5:0])) + 11'(lacks) + 11'd63) >> 6;
     if (lacks == '0) blocks = '0;
   end
 
@@ -176,6 +183,7 @@ module dma_answer_fv
       assert (lacks == '0 || (lacks <= read.bytes && read.bytes <= 9'd256));
       assert (dut.inside_q == (rest_q != '0));
       assert (timeout_q == '0 || timeout_q >= 32'd8);
+      assert (!lost || (timeout_q != '0 && dut.silence_q >= timeout_q && owed_q && owed));
       assert (!dut.valid1_q || dut.silence_q == '0);
       assert (!dut.valid2_q || dut.silence_q <= 32'd1);
       assert (!answer_valid || dut.silence_q <= 32'd2);
@@ -187,6 +195,15 @@ module dma_answer_fv
       end
       if (checks) begin
         assert (rest_q == beats(dut.header1.dw0));
+        assert (dut.last1_q == (rest_q == '0));
+        assert (dut.carried1_q == {1'b0, dut.header1.dw0.dwords, 2'b00} -
+                13'(dut.header1.lower_address[1:0]));
+        assert (dut.border1_q == (4'(dut.header1.lower_address[5:2] +
+                                     dut.header1.dw0.dwords[3:0]) == '0));
+        if (dut.waited1_q && dut.tag1 == watched_q) begin
+          assert (lacks != '0 && dut.lacks1_q == lacks);
+          assert (dut.header1.tag[6:TagBits] == dut.numbers_q[watched_q]);
+        end
         if (lacks != '0 && dut.tag1 == watched_q) assert (dut.known1_q == read);
       end
     end
@@ -197,8 +214,8 @@ module dma_answer_fv
 
   logic [NumberBits-1:0] number_q;  // with which its read went out
   logic given_up, given_up_q;       // the read, while the host may still answer it
-  assign given_up = failed && failed_cause != CausePoisoned &&
-      (lost ? oldest_tag_i : dut.tag1) == watched_q;
+  assign given_up = (lost && oldest_tag_i == watched_q) ||
+      (dut.check1 && dut.given_up1 && dut.tag1 == watched_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

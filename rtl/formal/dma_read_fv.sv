@@ -23,6 +23,7 @@ module dma_read_fv
   input logic [Channels-1:0][AddressBits-1:0] done_i,
   input logic [63:0]                          msi_address_i,
   input logic [31:0]                          msi_data_i,
+  input logic [Channels-1:0]                  piece_coming_i,
   input logic [Channels-1:0]                  piece_valid_i,
   input piece_t [Channels-1:0]                piece_i,
   input logic [Channels-1:0]                  fetch_idle_i,
@@ -81,6 +82,7 @@ module dma_read_fv
     .stop_o         (),
     .cause_o        (),
     .finished_o     (),
+    .piece_coming_i,
     .piece_valid_i,
     .piece_i,
     .piece_ready_o  (),
@@ -128,6 +130,7 @@ module dma_read_fv
                            pending_q[written_tag_i[TagBits-1:0]]));
     assume (!answers_empty_i || inside_q == '0);
     for (int unsigned c = 0; c < Channels; c++) assume (piece_i[c].bytes <= 9'd256);
+    assume ((piece_valid_i & ~piece_coming_i) == '0);
     comes = Tags'(answer_valid) << answer.tag[TagBits-1:0];
     comes_last = Tags'(answer_valid && header_q && answer.ends) << answer.tag[TagBits-1:0];
     goes = Tags'(written_i) << written_tag_i[TagBits-1:0];
@@ -180,6 +183,9 @@ module dma_read_fv
       end
       // What is given up has nothing on its way.
       if (lost) assert (!inside_q[oldest] && !comes[oldest] && !headed[oldest]);
+      assert (!lost || lacks[oldest]);
+      // What the oldest tag is owed it is owed until it comes or is lost.
+      assert (!(dut.u_answer.owed_o && dut.tail_moves));
       for (int unsigned t = 0; t < Tags; t++) begin
         assert (3'(lacks[t]) + 3'(headed[t]) + 3'(leaving[t]) + 3'(pending_q[t]) + 3'(written[t])
                 == 3'(is_out[t]));
@@ -187,13 +193,22 @@ module dma_read_fv
 
       // Induction
       assert (tags_q >= 6'd1 && tags_q <= 6'(Tags) && (timeout_q == '0 || timeout_q >= 32'd8));
+      assert (!lost || (timeout_q != '0 && dut.u_answer.silence_q >= timeout_q));
       assert (!dut.u_answer.valid1_q || dut.u_answer.silence_q == '0);
       assert (!dut.u_answer.valid2_q || dut.u_answer.silence_q <= 32'd1);
       assert (!answer_valid || dut.u_answer.silence_q <= 32'd2);
       assert (inside_q == '0 || dut.u_answer.silence_q <= 32'd3);
       assert ((pending_q & ~inside_q) == '0);
+      assert (!dut.u_answer.valid1_q || dut.u_answer.inside_q == !dut.u_answer.last1_q);
+      if (dut.u_answer.check1) begin
+        assert (dut.u_answer.lacks1_q != '0);
+        assert (dut.u_answer.lacks1_q == dut.u_answer.lacks_q[dut.u_answer.tag1]);
+      end
       assert (answer.tag < MaxTagBits'(Tags) && dut.u_answer.answer2_q.tag < MaxTagBits'(Tags));
       assert (dut.issue_q.bytes <= 9'd256);
+      for (int unsigned c = 0; c < Channels; c++) begin
+        assert (dut.stop_o[c] == (dut.cause_q[c] != CauseNone));
+      end
     end
   end
 
@@ -256,7 +271,7 @@ module dma_read_fv
     logic [Channels-1:0] running, ending;
     logic [Tags-1:0] written;
     logic [Tags-1:0][8:0] lacks;
-    logic issue, read, post, answer;
+    logic issue, read, post, answer, failed;
   } state_t;
 
   state_t state, state_q;
@@ -274,7 +289,8 @@ module dma_read_fv
       issue: dut.issue_valid_q,
       read: read_valid,
       post: post_valid,
-      answer: dut.u_answer.valid1_q || dut.u_answer.valid2_q || answer_valid
+      answer: dut.u_answer.valid1_q || dut.u_answer.valid2_q || answer_valid,
+      failed: dut.failed
   };
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

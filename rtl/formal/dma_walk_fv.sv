@@ -31,7 +31,7 @@ module dma_walk_fv
     end
   end
 
-  logic ready, valid;
+  logic ready, coming, coming_q, valid;
   piece_t piece;
 
   dma_walk dut (
@@ -44,10 +44,16 @@ module dma_walk_fv
     .valid_i,
     .descriptor_i,
     .ready_o     (ready),
+    .coming_o    (coming),
     .valid_o     (valid),
     .piece_o     (piece),
     .ready_i
   );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) coming_q <= 1'b0;
+    else coming_q <= coming;
+  end
 
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
@@ -147,7 +153,7 @@ module dma_walk_fv
 
   always_comb begin
     if (rst_ni) begin
-      assert (!valid || open_q);
+      assert (!valid || (open_q && coming && coming_q));
       assert (!(refused_q && ready));
       if (valid) begin
         assert (piece.bad == must_refuse);
@@ -181,6 +187,7 @@ module dma_walk_fv
           assert (dut.left_q[k] == count[k] - 24'd1 - index_q[k]);
         end
         if (valid) assert (dut.run_ends_q == run_ends);
+        if (valid) assert (dut.loop_q == (!at_end[0] ? 2'd0 : !at_end[1] ? 2'd1 : 2'd2));
       end
     end
   end

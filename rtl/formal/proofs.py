@@ -34,10 +34,10 @@ ARBITER = Proof(
     depth=6,
     sources=["rr_arbiter.sv", "formal/rr_arbiter_fv.sv"],
     faults=[
-        fault("no turns", "rr_arbiter.sv", "behind_q <= above;", "behind_q <= behind_q;"),
-        fault("two served", "rr_arbiter.sv", "grant_o = candidates & ~above", "grant_o = candidates"),
-        fault("never anew", "rr_arbiter.sv", ": request_i;", ": '0;"),
-        fault("same again", "rr_arbiter.sv", "behind_q <= above;", "behind_q <= above | grant_o;"),
+        fault("no turns", "rr_arbiter.sv", "behind_q <= goes_on ? above_behind : above_all;", "behind_q <= behind_q;"),
+        fault("two served", "rr_arbiter.sv", ": request_i & ~above_all", ": request_i"),
+        fault("never anew", "rr_arbiter.sv", ": request_i & ~above_all", ": '0"),
+        fault("same again", "rr_arbiter.sv", "goes_on ? above_behind : above_all;", "(goes_on ? above_behind : above_all) | grant_o;"),
     ],
 )
 
@@ -56,19 +56,33 @@ BUFFER = Proof(
     ],
 )
 
+SLICE = Proof(
+    "tlp_slice",
+    depth=3,
+    sources=["tlp_slice.sv", "formal/tlp_slice_fv.sv"],
+    faults=[
+        fault("a beat lost", "tlp_slice.sv", "spare_valid_q <= !advance && (spare_valid_q || valid_i)", "spare_valid_q <= !advance && spare_valid_q"),
+        fault("a beat twice", "tlp_slice.sv", "valid_o <= spare_valid_q || valid_i || !advance", "valid_o <= spare_valid_q || valid_i || valid_o"),
+        fault("out of turn", "tlp_slice.sv", "output_q <= spare_valid_q ? spare_q : {last_i, data_i}", "output_q <= {last_i, data_i}"),
+        fault("a beat overwritten", "tlp_slice.sv", "if (!spare_valid_q) spare_q", "spare_q"),
+        fault("an offer withdrawn", "tlp_slice.sv", "if (advance) output_q", "output_q"),
+    ],
+)
+
 ROUTER = Proof(
     "tca_router",
     depth=2,
     sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_router_fv.sv"],
     changes=[SHORT_PACKETS],
     faults=[
-        fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),
-        fault("no credits", "tca_router.sv", "starts = !busy_q && room &&", "starts = !busy_q &&"),
+        fault("no bubble", "tca_router.sv", "(Stays[i] ? room_q : bubble_q)", "room_q"),
+        fault("no credits", "tca_router.sv", "!busy_q && (Stays[i] ? room_q : bubble_q)", "!busy_q"),
         fault("a credit too many", "tca_router.sv", "credits_q <= CreditBits'(Slots)", "credits_q <= CreditBits'(Slots + 1)"),
+        fault("room before it is there", "tca_router.sv", "room_q <= credits > CreditBits'(starts)", "room_q <= credits != '0"),
         fault("credits by beats", "tca_router.sv", "credit_o[i] <= last_leaves[i]", "credit_o[i] <= leaves[i]"),
         fault("packets interleaved", "tca_router.sv", "busy_q <= (busy_q || starts)", "busy_q <= starts"),
         fault("never free", "tca_router.sv", "&& (last_leaves & to_here) == '0", ""),
-        fault("no patience's end", "tca_router.sv", "request = (patience_over &&", "request = (1'b0 &&"),
+        fault("no patience's end", "tca_router.sv", "request = (patience_over_q &&", "request = (1'b0 &&"),
         fault("own node sent away", "tca_router.sv", "(!in_window(address) || target == node)", "!in_window(address)"),
         fault("reads travel", "tca_router.sv", "is_write(header.dw0) && port", "port"),
         fault("way forgotten", "tca_router.sv", "packet_way_q <= way[i];", "packet_way_q <= head_way[i];"),
@@ -81,7 +95,7 @@ RING = Proof(
     sources=["tca_pkg.sv", "rr_arbiter.sv", "formal/model/tlp_fifo.sv", "tca_router.sv", "formal/tca_ring_fv.sv"],
     changes=[SHORT_PACKETS],
     faults=[
-        fault("no bubble", "tca_router.sv", "credits_q > CreditBits'(1)", "credits_q != '0"),
+        fault("no bubble", "tca_router.sv", "(Stays[i] ? room_q : bubble_q)", "room_q"),
         fault("a rung as part of the ring", "tca_router.sv", "PortEast: return Ports'(1) << PortWest;", "PortEast: return (Ports'(1) << PortWest) | (Ports'(1) << PortSouth);"),
         fault("no credit back", "tca_router.sv", "credit_o[i] <= last_leaves[i]", "credit_o[i] <= 1'b0"),
     ],
@@ -92,14 +106,15 @@ WALK = Proof(
     depth=2,
     sources=["tca_pkg.sv", "dma_walk.sv", "formal/dma_walk_fv.sv"],
     faults=[
-        fault("border ignored", "dma_walk.sv", "13'd4096 - {1'b0, piece_q.destination[11:0]}", "13'd4096"),
-        fault("lane ignored", "dma_walk.sv", "{4'd0, request_i} - {11'd0, lane}", "{4'd0, request_i}"),
+        fault("border ignored", "dma_walk.sv", "to_border(piece_q.destination[11:0])", "Longest"),
+        fault("lane ignored", "dma_walk.sv", "request_i - {7'd0, lane}", "request_i"),
+        fault("the run ignored", "dma_walk.sv", "run_is_short ? run_q[8:0] : Longest", "Longest"),
         fault("a row too few", "dma_walk.sv", "descriptor_q.count0 - 24'd1}", "descriptor_q.count0 - 24'd2}"),
-        fault("wrong base of a plane", "dma_walk.sv", "if (k <= 32'(loop)) place_d[k]", "if (k < 32'(loop)) place_d[k]"),
+        fault("wrong base of a plane", "dma_walk.sv", "if (k <= 32'(loop_q)) place_d[k]", "if (k < 32'(loop_q)) place_d[k]"),
         fault("last too early", "dma_walk.sv", "(left_q == '0 || descriptor_q.run", "(left_q[0] == '0 || descriptor_q.run"),
         fault("bytes twice", "dma_walk.sv", "piece_q.source + {31'd0, bytes_q}", "piece_q.source"),
         fault("pitch without sign", "dma_walk.sv", "{{8{pitch.source[31]}}, pitch.source}", "{8'd0, pitch.source}"),
-        fault("goes on refused", "dma_walk.sv", "state_q <= Refused;", "state_q <= Cut;"),
+        fault("goes on refused", "dma_walk.sv", "if (cause_q != CauseNone) state_q <= Refused;", "if (1'b0) state_q <= Refused;"),
         fault("another's memory read", "dma_walk.sv", "source.node != node_i ||", ""),
     ],
 )
@@ -109,16 +124,16 @@ READ = Proof(
     depth=2,
     sources=["tca_pkg.sv", "rr_arbiter.sv", "dma_answer.sv", "dma_notice.sv", "dma_read.sv", "formal/dma_read_fv.sv"],
     faults=[
-        fault("a tag too many", "dma_read.sv", "< tags_i;", "<= tags_i;"),
+        fault("a tag too many", "dma_read.sv", "tail_q)) < tags_i;", "tail_q)) <= tags_i;"),
         fault("a flag too early", "dma_read.sv", ".after_i(head_d)", ".after_i(head_q)"),
         fault("the tail passes a flag", "dma_read.sv", "] && !notice_due;", "];"),
         fault("a lost tag leaks", "dma_read.sv", "if (lost) written_q", "if (1'b0) written_q"),
         fault("written before", "dma_read.sv", "if (issue_fires && reads) written_q", "if (1'b0) written_q"),
-        fault("a failed answer leaks", "dma_answer.sv", "ends: given_up1 || lacks1 == part1", "ends: lacks1 == part1"),
-        fault("silence never broken", "dma_answer.sv", "|| completion_valid_i || !answers_empty_i) silence_q", ") silence_q"),
+        fault("a failed answer leaks", "dma_answer.sv", "ends: given_up1 || !partial1", "ends: !partial1"),
+        fault("silence never broken", "dma_answer.sv", "!oldest_valid_i || completion_valid_i || !answers_empty_i) begin", "!oldest_valid_i) begin"),
         fault("a flag withdrawn", "dma_notice.sv", "post_valid_o ? !post_ready_i : due_o && sends", "due_o && sends && !(post_valid_o && post_ready_i)"),
         fault("its address taken away", "dma_notice.sv", "if (!post_valid_o) begin", "begin"),
-        fault("rest before silence ends", "dma_answer.sv", "answer_valid_o || lost_o;", "answer_valid_o;"),
+        fault("rest before silence ends", "dma_answer.sv", "answer_valid_o || lost_o ||", "answer_valid_o ||"),
         fault("rest before the tail moves", "dma_read.sv", "tail_moves ||", ""),
         fault("flags beyond their room", "dma_read.sv", "(!notes || notice_room)", "1'b1"),
     ],
@@ -129,13 +144,14 @@ ANSWER = Proof(
     depth=2,
     sources=["tca_pkg.sv", "dma_answer.sv", "formal/dma_answer_fv.sv"],
     faults=[
-        fault("parts of any length", "dma_answer.sv", "end1[5:0] == 6'd0 && carried1", "carried1"),
-        fault("empty parts", "dma_answer.sv", "6'd0 && carried1 != 13'd0", "6'd0"),
-        fault("more than was read", "dma_answer.sv", ": carried1 < {4'd0, lacks1} + 13'd4);", ": 1'b1);"),
-        fault("data of what failed", "dma_answer.sv", "drop_q <= !waited1 || failed1;", "drop_q <= !waited1;"),
-        fault("numbers not compared", "dma_answer.sv", "== {1'b0, numbers_q[tag1]}", "<= {1'b0, {NumberBits{1'b1}}}"),
+        fault("parts of any length", "dma_answer.sv", "partial1 ? border1_q && carried1_q", "partial1 ? carried1_q"),
+        fault("empty parts", "dma_answer.sv", "border1_q && carried1_q != 13'd0", "border1_q"),
+        fault("more than was read", "dma_answer.sv", ": over1 < 14'd4);", ": 1'b1);"),
+        fault("data of what failed", "dma_answer.sv", "drop_q <= !waited1_q || failed1;", "drop_q <= !waited1_q;"),
+        fault("numbers not compared", "dma_answer.sv", "== {1'b0, numbers_q[tag]}", "<= {1'b0, {NumberBits{1'b1}}}"),
         fault("no other number", "dma_answer.sv", "if (lost_o) numbers_q", "if (1'b0) numbers_q"),
-        fault("data of others", "dma_answer.sv", "valid2_q <= valid1_q && (first1_q ? waited1 : !drop_q);", "valid2_q <= valid1_q;"),
+        fault("a read given up twice", "dma_answer.sv", "!(check1 && last1_q && tag == tag1) &&", ""),
+        fault("data of others", "dma_answer.sv", "valid2_q <= valid1_q && (first1_q ? waited1_q : !drop_q);", "valid2_q <= valid1_q;"),
     ],
 )
 
@@ -155,4 +171,4 @@ WRITE = Proof(
     ],
 )
 
-PROOFS = [ROUTER, WALK, RING, READ, WRITE, ANSWER, BUFFER, ARBITER]
+PROOFS = [ROUTER, WALK, RING, READ, WRITE, ANSWER, BUFFER, SLICE, ARBITER]

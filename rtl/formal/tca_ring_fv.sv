@@ -84,6 +84,16 @@ module tca_ring_fv
                 8'(!router.gen_input[PortEast].leaves_first_q &&
                    router.gen_input[PortEast].packet_way_q[PortWest]);
     end
+
+    // Induction
+    for (genvar o = 0; o < Ports; o++) begin : gen_room
+      always_comb begin
+        if (rst_ni) begin
+          assert (router.gen_output[o].room_q == (router.gen_output[o].credits_q != '0));
+          assert (router.gen_output[o].bubble_q == (router.gen_output[o].credits_q > 1));
+        end
+      end
+    end
   end
 
   logic [7:0] places_east, places_west;

@@ -313,6 +313,10 @@ module tca_router_fv
         end
         assert (held_q <= 8'(dut.gen_output[o].held_q));
         assert (8'(dut.gen_output[o].held_q) <= 8'(Patience));
+        assert (dut.gen_output[o].patience_over_q ==
+                (8'(dut.gen_output[o].held_q) == 8'(Patience)));
+        assert (dut.gen_output[o].room_q == (dut.gen_output[o].credits_q != '0));
+        assert (dut.gen_output[o].bubble_q == (dut.gen_output[o].credits_q > 1));
         assert (!(could_go && held_q == 8'(Patience)) || starts);
       end
     end
