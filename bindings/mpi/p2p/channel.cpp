@@ -140,7 +140,8 @@ void Channel::begin() {
   int is_served = obstacle.empty() ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &is_served, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (is_served) make_engine();
-  if (state().engine) {
+  are_served_ = state().engine != nullptr;
+  if (are_served_) {
     serve(MPI_COMM_WORLD);
     return;
   }
@@ -161,6 +162,7 @@ void Channel::end() {
     PMPI_Test(&all_here, &are_here, MPI_STATUS_IGNORE);
     return are_here != 0;
   });
+  are_served_ = false;
   state().last_comm = MPI_COMM_NULL;
   state().channels.clear();
   state().engine.reset();
@@ -175,13 +177,12 @@ void Channel::adopt(MPI_Comm parent, MPI_Comm comm) {
   if (comm != MPI_COMM_NULL && find(parent) != nullptr) serve(comm);
 }
 
-const std::shared_ptr<Channel>& Channel::find(MPI_Comm comm) {
-  static const std::shared_ptr<Channel> none;
+const std::shared_ptr<Channel>& Channel::look_up(MPI_Comm comm) {
   State& all = state();
   const Guard guard(all.lock);
   if (comm == all.last_comm && comm != MPI_COMM_NULL) return *all.last;
   const auto found = all.channels.find(comm);
-  if (found == all.channels.end()) return none;
+  if (found == all.channels.end()) return none_;
   all.last_comm = comm;
   all.last = &found->second;
   return found->second;

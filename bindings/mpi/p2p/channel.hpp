@@ -21,11 +21,13 @@ class Channel {
   // Returns when no rank needs another's messages any more. Collective.
   static void end();
   static p2p::Engine* engine();
+  // Whether there is an engine. Looked at first by calls that go on to MPI where there is none.
+  static bool are_served() { return are_served_; }
 
   // Serves a communicator that has been made of another one, if that is served. Collective.
   static void adopt(MPI_Comm parent, MPI_Comm comm);
   // Returns null for one that is not served.
-  static const std::shared_ptr<Channel>& find(MPI_Comm comm);
+  static const std::shared_ptr<Channel>& find(MPI_Comm comm) { return are_served_ ? look_up(comm) : none_; }
 
   Channel(MPI_Comm comm, p2p::Context& context, std::vector<int> processes);
   Channel(const Channel&) = delete;
@@ -54,6 +56,11 @@ class Channel {
   int fail(p2p::Failure failure) const;
 
  private:
+  static const std::shared_ptr<Channel>& look_up(MPI_Comm comm);
+
+  static inline bool are_served_ = false;
+  static inline const std::shared_ptr<Channel> none_;
+
   MPI_Comm comm_;
   p2p::Context& context_;
   std::vector<int> processes_, ranks_;

@@ -34,14 +34,14 @@ int nothing_to_cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-Slot* Slot::find(MPI_Request handle) {
+Slot* Slot::look_up(MPI_Request handle) {
   Slots& all = slots();
   const Guard guard(all.lock);
   const auto found = all.by_handle.find(handle);
   return found == all.by_handle.end() ? nullptr : found->second;
 }
 
-bool Slot::are_there() {
+bool Slot::are_in_use() {
   Slots& all = slots();
   const Guard guard(all.lock);
   return all.free.size() < all.all.size();

@@ -26,9 +26,9 @@ struct Transfer {
 class Slot {
  public:
   // Returns null for a request that is not the engine's.
-  static Slot* find(MPI_Request handle);
+  static Slot* find(MPI_Request handle) { return Channel::are_served() ? look_up(handle) : nullptr; }
   // Whether there are any, so that calls without them lose no time.
-  static bool are_there();
+  static bool are_there() { return Channel::are_served() && are_in_use(); }
   // Frees the handles. The program has no request any more.
   static void drop_all();
 
@@ -66,6 +66,8 @@ class Slot {
   const std::shared_ptr<Channel>& channel() const { return channel_; }
 
  private:
+  static Slot* look_up(MPI_Request handle);
+  static bool are_in_use();
   static Slot& take_free();
   static void give_back_those_left();
   void take_in();
