@@ -23,7 +23,7 @@ struct Arguments {
 };
 void launch(const Arguments& arguments);
 
-// Collective. How many sites of the ghosts were wrong in so many steps, or -1: no PE came up.
+// Collective. How many sites of the ghosts were wrong in so many steps, or -1 after an error.
 int errors(MPI_Comm comm, int steps);
 
 }  // namespace hop
