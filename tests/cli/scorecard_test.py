@@ -46,7 +46,7 @@ class ScorecardTest(MachinesTest):
         done = self.tca("scorecard", "--source", "nakao-pingpong", "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual(len(lines), 3)
+        self.assertEqual(len(lines), 25)
         for line in lines:
             self.assertEqual(list(line)[: len(KEYS)], KEYS)
             self.assertIn("reason" if line["use"] == "unusable" else "model", line)
@@ -60,13 +60,14 @@ class ScorecardTest(MachinesTest):
     def test_table_ends_with_what_it_comes_to(self):
         done = self.tca("scorecard", "--source", "nakao-pingpong")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"fitted +1 .*\npredicted +1 .*\nunusable +1\n$")
+        self.assertRegex(done.stdout, r"fitted +5 .*\npredicted +19 .*\nunusable +1\n$")
 
     def test_refusals_are_one_line(self):
         self.write("published/nakao-pingpong.toml", self.read("published/nakao-pingpong.toml").replace('use = "fitted"', 'use = "fited"'))
         for arguments, words in (
             (("scorecard",), r"nakao-pingpong\.toml:\d+:\d+: `use` is fitted, predicted or unusable"),
-            (("scorecard", "--source", "XX", "--figures", MACHINES + "/published"), "no figures of a source `XX`"),
+            (("scorecard", "--source", "XX", "--figures", MACHINES + "/published"), "no figures of a source `XX`; there are fujita14, "),
+            (("scorecard", "--of", "XX", "--figures", MACHINES + "/published"), "no figures of a machine `XX`; there are .*quong"),
             (("scorecard", "--figures", "/nope"), "^tca scorecard: /nope: cannot be read as a folder of figures: No such file"),
             (("fit", "quong", "--write"), "^tca fit: numbers are fitted by tools/fit/fit.py in OpenTCA's sources"),
             (("scorecard", "--figures", self.empty), "^tca scorecard: .*: there are no figures in it"),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/output/compared.hpp"
@@ -137,30 +138,17 @@ Record record_of(const CgReport& report, const cg::Result& result) {
   return record;
 }
 
-std::string line_of_peer(const CgReport& report) {
-  Record record = record_of(report, report.results[1]);
-  set_peer(record, report.peer);
-  add_ratio("ratio", ratio(report), record);
-  return record.line();
-}
-
 }  // namespace
 
 void keep(const CgReport& report, const AppJob& job) {
-  std::vector<std::string> lines;
-  const SweepReport sweep = sweep_of(report);
-  for (std::size_t i = 0; i < report.channels.size(); ++i) {
-    Record record = record_of(report, report.results[i + 1]);
-    add_channels(sweep, sweep.tried[i], record);
-    lines.push_back(record.line());
+  std::vector<Record> records;
+  for (const cg::Result& result : report.results) records.push_back(record_of(report, result));
+  records.front().extra["messages"] = json_of(report.results.front().messages, report.explained);
+  if (is_compared(report)) {
+    set_peer(records[1], report.peer);
+    add_ratio("ratio", ratio(report), records[1]);
   }
-  if (report.channels.empty()) {
-    Record record = record_of(report, report.results.front());
-    record.extra["messages"] = json_of(report.results.front().messages, report.explained);
-    lines.push_back(record.line());
-  }
-  if (is_compared(report)) lines.push_back(line_of_peer(report));
-  keep_lines(job, lines);
+  keep_records(job, sweep_of(report), std::move(records));
 }
 
 }  // namespace tca::tool

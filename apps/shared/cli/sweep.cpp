@@ -111,6 +111,20 @@ void print(const SweepReport& report) {
              within(report.own_us, best_us));
 }
 
+void keep_lines(const AppJob& job, const std::vector<std::string>& lines) {
+  const auto write = [&](const std::string& path) {
+    for (const std::string& line : lines) append_line(path, line);
+  };
+  if (!job.json.empty()) write(job.json);
+  if (job.plot.empty()) return;
+  std::optional<TemporaryFile> own;
+  if (job.json.empty()) write(own.emplace().path());
+  if (draw({own ? own->path() : job.json}, job.plot, "") != 0)
+    refuse("{} was not drawn; --json FILE keeps what was measured, and `tca plot FILE` draws it", job.plot);
+}
+
+namespace {
+
 void add_channels(const SweepReport& report, const TriedChannels& one, Record& record) {
   nlohmann::ordered_json channels = nlohmann::ordered_json::object();
   std::set<std::string> protocols;
@@ -126,16 +140,14 @@ void add_channels(const SweepReport& report, const TriedChannels& one, Record& r
   record.extra["chosen"] = report.is_chosen(one);
 }
 
-void keep_lines(const AppJob& job, const std::vector<std::string>& lines) {
-  const auto write = [&](const std::string& path) {
-    for (const std::string& line : lines) append_line(path, line);
-  };
-  if (!job.json.empty()) write(job.json);
-  if (job.plot.empty()) return;
-  std::optional<TemporaryFile> own;
-  if (job.json.empty()) write(own.emplace().path());
-  if (draw({own ? own->path() : job.json}, job.plot, "") != 0)
-    refuse("{} was not drawn; --json FILE keeps what was measured, and `tca plot FILE` draws it", job.plot);
+}  // namespace
+
+void keep_records(const AppJob& job, const SweepReport& sweep, std::vector<Record> records) {
+  const std::size_t first = sweep.tried.empty() ? 0 : 1;
+  for (std::size_t i = 0; i < sweep.tried.size(); ++i) add_channels(sweep, sweep.tried[i], records[i + 1]);
+  std::vector<std::string> lines;
+  for (std::size_t i = first; i < records.size(); ++i) lines.push_back(records[i].line());
+  keep_lines(job, lines);
 }
 
 }  // namespace tca::tool

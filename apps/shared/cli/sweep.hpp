@@ -46,10 +46,11 @@ struct SweepReport {
 // Prints the combinations, the fastest first, and how near to it the library's own choice comes.
 void print(const SweepReport& report);
 
-// Completes the record of a combination with its channels, and whether the library chooses it.
-void add_channels(const SweepReport& report, const TriedChannels& one, Record& record);
-
 // Appends the lines to --json and draws them to --plot, as far as these are given.
 void keep_lines(const AppJob& job, const std::vector<std::string>& lines);
+
+// Does so with the records of a run, the library's own choice first. Of a sweep, those of the combinations alone
+// are kept, each completed with its channels and with whether the library chooses it.
+void keep_records(const AppJob& job, const SweepReport& sweep, std::vector<Record> records);
 
 }  // namespace tca::tool

@@ -7,27 +7,12 @@ namespace tca::sim {
 
 namespace {
 
-class ApeProtocol final : public Protocol {
+class ApeProtocol final : public CardProtocol {
  public:
   ApeProtocol(const Site& site, std::uint32_t interconnect)
-      : Protocol(site),
-        interconnect_(interconnect),
-        ape_(site.network, interconnect, site.place(0).host.unit) {}
+      : CardProtocol(site, interconnect), ape_(site.network, interconnect, site.place(0).host.unit) {}
 
   std::string_view name() const override { return "ape"; }
-
-  bool reaches(int from, int to) const override {
-    return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
-  }
-
-  bool leads(int from, int to, net::View view) const override {
-    return leads_over(interconnect_, from, to, view);
-  }
-
-  std::uint32_t distance(int from, int to) const override {
-    return site().network.distance(site().place(from).memory.node, site().place(to).memory.node,
-                                   interconnect_);
-  }
 
   des::Task send(std::vector<Message*> messages, std::uint32_t) override {
     for (Message* message : messages) {
@@ -41,7 +26,7 @@ class ApeProtocol final : public Protocol {
   void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) override {
     site().network.send({.from = site().place(from).host,
                          .to = site().place(to).host,
-                         .interconnect = interconnect_,
+                         .interconnect = interconnect(),
                          .bytes = bytes,
                          .arrived = &arrived});
   }
@@ -66,7 +51,6 @@ class ApeProtocol final : public Protocol {
     message->arrived->add();
   }
 
-  std::uint32_t interconnect_;
   net::Ape ape_;
 };
 

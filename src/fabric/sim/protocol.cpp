@@ -32,17 +32,25 @@ des::Task Protocol::copy(const Message& message) const {
   message.arrived->add();
 }
 
-bool Protocol::leads_over(std::uint32_t interconnect, int from, int to, net::View view) const {
-  net::Damage* const damage = site_.network.damage();
-  if (damage == nullptr || damage->interconnect != interconnect) return true;
-  return damage->detours.leads(site_.place(from).memory.node, site_.place(to).memory.node, view);
-}
-
 des::Task Protocol::pack(const Message& message) const {
   std::uint64_t moved = 0;
   for (const net::Rows& rows : message.puts)
     if (rows.count > 1) moved += rows.total() + touched(rows);
   if (moved > 0) co_await site_.simulator().sleep(run_kernel(site_.machine.gpu, moved));
+}
+
+bool CardProtocol::reaches(int from, int to) const {
+  return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
+}
+
+bool CardProtocol::leads(int from, int to, net::View view) const {
+  net::Damage* const damage = site().network.damage();
+  if (damage == nullptr || damage->interconnect != interconnect_) return true;
+  return damage->detours.leads(site().place(from).memory.node, site().place(to).memory.node, view);
+}
+
+std::uint32_t CardProtocol::distance(int from, int to) const {
+  return site().network.distance(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
 }
 
 std::vector<std::unique_ptr<Protocol>> make_protocols(const Site& site) {

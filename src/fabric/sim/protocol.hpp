@@ -97,13 +97,26 @@ class Protocol {
 
  protected:
   const Site& site() const { return site_; }
-  // `leads` of an interconnect.
-  bool leads_over(std::uint32_t interconnect, int from, int to, net::View view) const;
   // Runs a kernel that packs or unpacks data that lies in runs. Contiguous blocks need none.
   des::Task pack(const Message& message) const;
 
  private:
   Site site_;
+};
+
+// A protocol of cards or hubs, each of which reaches the others of one interconnect.
+class CardProtocol : public Protocol {
+ public:
+  bool reaches(int from, int to) const override;
+  bool leads(int from, int to, net::View view) const override;
+  std::uint32_t distance(int from, int to) const override;
+
+ protected:
+  CardProtocol(const Site& site, std::uint32_t interconnect) : Protocol(site), interconnect_(interconnect) {}
+  std::uint32_t interconnect() const { return interconnect_; }
+
+ private:
+  std::uint32_t interconnect_;
 };
 
 // Makes the machine's protocols, the preferred one first.

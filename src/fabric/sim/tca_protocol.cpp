@@ -6,28 +6,14 @@ namespace tca::sim {
 
 namespace {
 
-class TcaProtocol final : public Protocol {
+class TcaProtocol final : public CardProtocol {
  public:
   TcaProtocol(const Site& site, std::uint32_t interconnect)
-      : Protocol(site),
-        interconnect_(interconnect),
+      : CardProtocol(site, interconnect),
         dma_channels_(dma().channels),
         hub_(net::make_hub(site.network, interconnect, site.place(0).host.unit)) {}
 
   std::string_view name() const override { return "tca"; }
-
-  bool reaches(int from, int to) const override {
-    return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
-  }
-
-  bool leads(int from, int to, net::View view) const override {
-    return leads_over(interconnect_, from, to, view);
-  }
-
-  std::uint32_t distance(int from, int to) const override {
-    return site().network.distance(site().place(from).memory.node, site().place(to).memory.node,
-                                   interconnect_);
-  }
 
   bool loops_back() const override { return true; }
   bool moves_bytes() const override { return site().network.fidelity() == net::Fidelity::rtl; }
@@ -63,7 +49,7 @@ class TcaProtocol final : public Protocol {
 
   const net::DmaKind& dma() const {
     const net::Description& network = site().machine.network;
-    return *network.node.units[network.interconnects[interconnect_].nic].dma;
+    return *network.node.units[network.interconnects[interconnect()].nic].dma;
   }
 
   // Says where the bytes of the chain's last descriptors lie, where hubs move them.
@@ -82,7 +68,6 @@ class TcaProtocol final : public Protocol {
     }
   }
 
-  std::uint32_t interconnect_;
   std::uint32_t dma_channels_;
   std::unique_ptr<net::Hub> hub_;
 };

@@ -39,13 +39,13 @@ struct MpiLibrary {
   des::Time gpu = 0;      // in addition, at each end whose memory is a GPU's
   // In addition, at the sender of a message from GPU memory that is not inlined.
   des::Time read_start = 0;
-  des::Time stage = 0;            // in addition, at each end where a message goes through host memory
-  std::int64_t inline_limit = 0;  // up to here the processor hands the data over with the request
+  des::Time stage = 0;                 // in addition, at each end where a message goes through host memory
+  std::int64_t inline_limit = 0;       // up to here the processor hands the data over with the request
   std::int64_t host_inline_limit = 0;  // the same where the data is in the host's memory
   // Up to here the data lands in a buffer, from which the receiver's processor copies it. Out of the host's
   // memory the sender's copies it first, into a buffer that its adapter reads.
   std::int64_t eager_limit = 0;
-  double eager_copy_bytes_per_s = 0;  // between such a buffer and the host's memory; 0 if it costs nothing
+  double eager_copy_bytes_per_s = 0;    // between such a buffer and the host's memory; 0 if it costs nothing
   std::int64_t read_direct_limit = 0;   // up to here the adapter reads GPU memory
   std::int64_t write_direct_limit = 0;  // up to here the adapter writes GPU memory
   std::int64_t pipeline_from = 0;       // above this, data staged at both ends goes in overlapped blocks

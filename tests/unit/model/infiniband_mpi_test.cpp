@@ -31,6 +31,14 @@ TEST(InfinibandMpi, WaysOfTheDefaultLimits) {
   EXPECT_EQ(choose_way(library, (256 << 10) + 1), MpiWay::pipelined);
 }
 
+TEST(InfinibandMpi, HostsHaveALimitOfTheirOwnForWhatIsInlined) {
+  MpiLibrary library = with_limits(8192, 256 << 10);
+  library.host_inline_limit = 128;
+  EXPECT_EQ(choose_way(library, 128, false), MpiWay::inlined);
+  EXPECT_EQ(choose_way(library, 128), MpiWay::eager);
+  EXPECT_EQ(choose_way(library, 129, false), MpiWay::eager);
+}
+
 TEST(InfinibandMpi, WaysOfFarLimits) {
   const MpiLibrary library = with_limits(512 << 10, 512 << 10);
   EXPECT_EQ(choose_way(library, 512 << 10), MpiWay::direct);
@@ -65,6 +73,22 @@ class Messages : public testing::Test {
     return {des::to_us(simulator.now()), simulator.hash()};
   }
 
+  // Sends as many at once from host to host, and returns when all are there.
+  static double between_hosts(const Machine& machine, std::uint64_t bytes, int messages) {
+    des::Simulator simulator;
+    Network network(simulator, machine.network, Fidelity::tlp);
+    std::vector<Mpi::Rank> ranks;
+    for (std::uint32_t node = 0; node < 2; ++node)
+      ranks.push_back({network.endpoint(node, "host1"), network.endpoint(node, "host1")});
+    Mpi mpi(network, machine.host, find_mpi(machine, "mvapich2-gdr-2.2"), ranks);
+    for (int i = 0; i < messages; ++i) {
+      simulator.spawn(sender(mpi, bytes, 1), {"rank", 0});
+      simulator.spawn(receiver(mpi, bytes, 1), {"rank", 1});
+    }
+    simulator.run();
+    return des::to_us(simulator.now());
+  }
+
   static des::Task sender(Mpi& mpi, std::uint64_t bytes, int messages) {
     for (int i = 0; i < messages; ++i) {
       des::Task sent = mpi.send(0, 1, bytes);
@@ -95,6 +119,27 @@ TEST_F(Messages, TwoRailsCarryMoreThanOne) {
   const double one = one_way("mvapich2-one-rail", 4096 * kib, 2).us;
   const double two = one_way("mvapich2-gdr-2.2", 4096 * kib, 2).us;
   EXPECT_GT(one, 1.2 * two);
+}
+
+TEST_F(Messages, WhatIsNotSplitTakesTheRailsInTurn) {
+  Machine with_one = machine_;
+  with_one.mpi.at("mvapich2-gdr-2.2").rails_in_turn = 1;
+
+  const double on_two = between_hosts(machine_, 8 * kib, 20), on_one = between_hosts(with_one, 8 * kib, 20);
+
+  EXPECT_GT(on_one, 1.5 * on_two);
+}
+
+// Out of the host's memory and into it, processors copy what is sent eagerly.
+TEST_F(Messages, HostsCopyEagerMessagesAtBothEnds) {
+  Machine free = machine_;
+  double& rate = free.mpi.at("mvapich2-gdr-2.2").eager_copy_bytes_per_s;
+  const double copy = des::to_us(copy_time(8 * kib, rate));
+  rate = 0;
+
+  const double copied = between_hosts(machine_, 8 * kib, 1), straight = between_hosts(free, 8 * kib, 1);
+
+  EXPECT_NEAR(copied - straight, 2 * copy, 0.01);
 }
 
 TEST_F(Messages, QpiIsSlowForDevicesButNotForHosts) {

@@ -217,10 +217,11 @@ TEST(Scorecard, TheModelKeepsToThePublishedFigures) {
   const std::vector<Score> scores = score(figures, read_machines(figures));
   const Summary fitted = summarise(scores, Use::fitted), predicted = summarise(scores, Use::predicted);
   EXPECT_GT(fitted.numbers, 100);
-  EXPECT_LE(fitted.median, 0.03);
+  EXPECT_LE(fitted.median, 0.02);
   EXPECT_LE(fitted.greatest, 0.31);
-  EXPECT_GT(predicted.numbers, 100);
-  EXPECT_LE(predicted.median, 0.10);
+  EXPECT_GT(predicted.numbers, 150);
+  EXPECT_LE(predicted.median, 0.04);
+  EXPECT_LE(predicted.beyond_30, 6);
   EXPECT_GE(predicted.right * 100, predicted.ranges * 90);
   for (const Score& score : scores) {
     const bool far_off = score.use == Use::predicted && score.sharp && std::abs(score.error) > 0.3;

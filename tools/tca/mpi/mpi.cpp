@@ -72,7 +72,8 @@ void put_before(const std::string& program, const MpiOptions& options) {
 
 int run(const MpiOptions& options) {
   const std::string program = find_program(options.argv.front());
-  if (program.empty()) refuse("{}: there is no such program, or it may not be run", options.argv.front());
+  if (program.empty()) refuse("{}: there is no such program in PATH", options.argv.front());
+  if (access(program.c_str(), X_OK) != 0) refuse("{}: {}", program, std::strerror(errno));
   const char* const mode = base::set_variable("OPENTCA_MPI");
   if (mode == nullptr || std::strcmp(mode, "off") != 0) put_before(program, options);
   std::vector<char*> argv;

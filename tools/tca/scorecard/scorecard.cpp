@@ -1,5 +1,6 @@
 // `tca scorecard`: compares the model with every published figure.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
@@ -91,21 +92,37 @@ std::string source_named(const std::string& name) {
   return std::string(found == former.end() ? name : found->second);
 }
 
-int scorecard(const ScorecardOptions& options) {
-  std::vector<Figure> figures =
-      read_figures(options.folder.empty() ? net::find_published() : std::filesystem::path(options.folder));
-  if (!options.source.empty())
-    std::erase_if(figures, [&](const Figure& figure) {
-      return figure.source != options.source && figure.source != source_named(options.source);
-    });
-  if (figures.empty())
-    base::fail(Errc::invalid_argument, "there are no figures of a source `{}`; see machines/published",
-               options.source);
+// Refuses a name that is given and is not among those that figures have.
+void check_known(std::string_view what, const std::string& name, const std::set<std::string>& known) {
+  if (!name.empty() && !known.contains(name))
+    base::fail(Errc::invalid_argument, "there are no figures of a {} `{}`; there are {}", what, name,
+               fmt::join(known, ", "));
+}
+
+// Leaves those that the options ask for.
+void choose(std::vector<Figure>& figures, const ScorecardOptions& options) {
+  std::set<std::string> sources, machines;
+  for (const Figure& figure : figures) {
+    sources.insert(figure.source);
+    machines.insert(figure.with.machine);
+    if (figure.over) machines.insert(figure.over->machine);
+  }
+  const std::string source =
+      sources.contains(options.source) ? options.source : source_named(options.source);
+  check_known("source", source, sources);
+  check_known("machine", options.machine, machines);
   std::erase_if(figures, [&](const Figure& figure) {
     const bool of_machine = options.machine.empty() || figure.with.machine == options.machine ||
                             (figure.over && figure.over->machine == options.machine);
-    return !of_machine || (!options.use.empty() && to_string(figure.use) != options.use);
+    return !of_machine || (!source.empty() && figure.source != source) ||
+           (!options.use.empty() && to_string(figure.use) != options.use);
   });
+}
+
+int scorecard(const ScorecardOptions& options) {
+  std::vector<Figure> figures =
+      read_figures(options.folder.empty() ? net::find_published() : std::filesystem::path(options.folder));
+  choose(figures, options);
   const Machines machines = read_machines(figures);
   const std::vector<Score> scores = score(figures, machines);
   if (options.json) {
