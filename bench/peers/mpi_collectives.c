@@ -12,6 +12,7 @@ enum { batches = 15, most_bytes = 65536 };
 
 static char *from, *to;
 static int rank, ranks;
+static MPI_Comm ring;
 
 typedef int run(int bytes, int by_mpi);
 
@@ -46,6 +47,11 @@ static int reduce_scatter(int bytes, int by_mpi) {
   return by_mpi ? PMPI_Reduce_scatter_block(from, to, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)
                 : MPI_Reduce_scatter_block(from, to, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
+/* Of a ring, which two ranks close twice. */
+static int neighbor_alltoall(int bytes, int by_mpi) {
+  return by_mpi ? PMPI_Neighbor_alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, ring)
+                : MPI_Neighbor_alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, ring);
+}
 
 static const struct {
   const char* name;
@@ -56,7 +62,8 @@ static const struct {
              {"allreduce", allreduce},
              {"allgather", allgather},
              {"alltoall", alltoall},
-             {"reduce_scatter_block", reduce_scatter}};
+             {"reduce_scatter_block", reduce_scatter},
+             {"neighbor_alltoall", neighbor_alltoall}};
 
 static int by_size(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -97,8 +104,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Get_library_version(library, &length);
   library[strcspn(library, ",\n\t")] = '\0';
-  from = calloc((size_t)ranks, most_bytes);
-  to = calloc((size_t)ranks, most_bytes);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &(int){1}, 0, &ring);
+  from = calloc((size_t)ranks + 1, most_bytes);
+  to = calloc((size_t)ranks + 1, most_bytes);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     for (int bytes = 8; bytes <= most_bytes; bytes *= 2) {
       if (kinds[i].call == barrier && bytes > 8) break;
@@ -106,6 +114,7 @@ int main(int argc, char** argv) {
     }
   free(from);
   free(to);
+  MPI_Comm_free(&ring);
   MPI_Finalize();
   return 0;
 }

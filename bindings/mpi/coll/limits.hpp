@@ -72,7 +72,7 @@ constexpr Sizes served_sizes(Call call) {
     case Call::Neighbor_allgatherv:
     case Call::Neighbor_alltoall:
     case Call::Neighbor_alltoallv:
-      return {0, is_open_mpi ? 4096 : 1024};
+      return {0, 1024};
     default:
       return {1, 0};  // none
   }
