@@ -31,10 +31,14 @@ stale() {
     ! [ -x "$(cached CMAKE_CXX_COMPILER)" ]
 }
 
-# What OPENTCA_WITH_CUDA is to be; nothing leaves it to the preset. A path in CUDA is somebody else's.
+# What OPENTCA_WITH_CUDA is to be; nothing leaves it to the preset. A path in CUDA is somebody else's. Without --cuda, as for
+# sanitizers, GPU code may be left out but is not asked for.
 with_cuda() {
   local least=$1 had=
-  [ -n "$least" ] || return 0
+  if [ -z "$least" ]; then
+    [ "${CUDA:-}" != OFF ] || echo OFF
+    return 0
+  fi
   if [ -e "$cache" ]; then had=$(cached OPENTCA_WITH_CUDA); fi
   case "${CUDA:-} $had $least" in
     ON\ * | OFF\ *) echo "$CUDA" ;;

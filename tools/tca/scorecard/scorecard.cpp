@@ -107,8 +107,7 @@ void choose(std::vector<Figure>& figures, const ScorecardOptions& options) {
     machines.insert(figure.with.machine);
     if (figure.over) machines.insert(figure.over->machine);
   }
-  const std::string source =
-      sources.contains(options.source) ? options.source : source_named(options.source);
+  const std::string source = sources.contains(options.source) ? options.source : source_named(options.source);
   check_known("source", source, sources);
   check_known("machine", options.machine, machines);
   std::erase_if(figures, [&](const Figure& figure) {
