@@ -86,7 +86,7 @@ module tca_ring_fv
     end
 
     // Induction
-    for (genvar o = 0; o < Ports; o++) begin : gen_room
+    for (genvar o = PortEast; o <= PortWest; o++) begin : gen_room
       always_comb begin
         if (rst_ni) begin
           assert (router.gen_output[o].room_q == (router.gen_output[o].credits_q != '0));
