@@ -34,8 +34,8 @@ class Watch {
           if (speaks)
             fmt::print(stderr,
                        "tca mpi: rank {}: after {:g} s not all ranks of other hosts have come, so some run "
-                       "without the "
-                       "library; put `tca mpi` before each program of the job, or set OPENTCA_MPI=off\n",
+                       "without the library; put `tca mpi` before each program of the job, or set "
+                       "OPENTCA_MPI=off\n",
                        rank, limit.count());
           kill(getpid(), SIGKILL);  // MPICH's launcher lets the others go on where a process only exits
         }) {}
@@ -71,8 +71,7 @@ std::string meet_other_hosts(const Presence& presence) {
   if (ranks == presence.ranks_here()) return {};
   if (programs() > 1)
     return "the job has several programs on several hosts, and whether `tca mpi` stands before each of them "
-           "cannot be "
-           "found out";
+           "cannot be found out";
   const Watch watch(rank, presence.rank_here() == 0);
   // A group's tag keeps this apart from what a rank without the library calls. Only those with it know the tag.
   constexpr int tag = 30011;

@@ -72,8 +72,7 @@ void* Pe::allocate(std::size_t bytes, std::size_t alignment, bool cleared, std::
   if (other != all.end())
     throw Misuse(fmt::format(
         "PE 0 asks for {} bytes at a multiple of {}{}, PE {} for {} at a multiple of {}{}; all PEs ask for "
-        "the same, in "
-        "the same order",
+        "the same, in the same order",
         all[0].bytes, all[0].alignment, all[0].cleared != 0 ? ", cleared" : "", other - all.begin(),
         other->bytes, other->alignment, other->cleared != 0 ? ", cleared" : ""));
   if (alignment != 0 && (alignment & (alignment - 1)) != 0)

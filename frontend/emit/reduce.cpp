@@ -6,12 +6,11 @@ namespace tca::xacc {
 // The number of a type, found by the compiler.
 std::string type_of(const std::string& value) {
   return "_Generic((" + value +
-         "), float: XACC_FLOAT, double: XACC_DOUBLE, long double: XACC_LONG_DOUBLE, "
-         "char: XACC_INT8, signed char: XACC_INT8, short: XACC_INT16, int: XACC_INT32, long: XACC_INT64, "
-         "long long: XACC_INT64, unsigned char: XACC_UINT8, unsigned short: XACC_UINT16, unsigned: "
-         "XACC_UINT32, "
-         "unsigned long: XACC_UINT64, unsigned long long: XACC_UINT64, float _Complex: XACC_COMPLEX_FLOAT, "
-         "double _Complex: XACC_COMPLEX_DOUBLE, default: XACC_OTHER)";
+         "), float: XACC_FLOAT, double: XACC_DOUBLE, long double: XACC_LONG_DOUBLE, char: XACC_INT8, signed "
+         "char: XACC_INT8, short: XACC_INT16, int: XACC_INT32, long: XACC_INT64, long long: XACC_INT64, "
+         "unsigned char: XACC_UINT8, unsigned short: XACC_UINT16, unsigned: XACC_UINT32, unsigned long: "
+         "XACC_UINT64, unsigned long long: XACC_UINT64, float _Complex: XACC_COMPLEX_FLOAT, double _Complex: "
+         "XACC_COMPLEX_DOUBLE, default: XACC_OTHER)";
 }
 
 std::string operation_of(const ReductionClause& clause) {

@@ -8,8 +8,7 @@ namespace {
 [[noreturn]] void refuse_device(const std::string& what) {
   refuse(what +
          ", and a rank drives one device, number 0: start a rank for each (tca run -n RANKS), and share "
-         "arrays out "
-         "among nodes instead of among devices");
+         "arrays out among nodes instead of among devices");
 }
 
 }  // namespace

@@ -83,20 +83,17 @@ void add_fft(Subcommands& tca) {
       ->excludes(extent);
   app.add_option("--grid", options->grid,
                  "Rows and columns of ranks: Nx1 for slabs, RxC for pencils, of which there are more; auto "
-                 "is Nx1 where "
-                 "there are planes enough")
+                 "is Nx1 where there are planes enough")
       ->capture_default_str();
   app.add_flag("--real", options->real, "Real numbers: half of the work, and half to send");
   app.add_flag("--single", options->single, "Single precision");
   app.add_option("--batches", options->batches,
                  "Number of batches in which a rank works, so that one is sent while the next is computed; "
-                 "chosen when "
-                 "not given")
+                 "chosen when not given")
       ->check(between(1, 1'000'000));
   app.add_option("--samples", options->samples,
                  "Number of samples, with --class of runs, with --compare each way; as many as fit into a "
-                 "second when "
-                 "not given, of runs and on sim one")
+                 "second when not given, of runs and on sim one")
       ->check(between(1, 1'000'000));
   app.add_option("--start", options->start,
                  "What starts the steps on GPUs: the host, or a CUDA graph; auto is the graph")

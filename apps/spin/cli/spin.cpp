@@ -71,8 +71,7 @@ void add_spin(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--start", options->start,
                  "What starts the sweeps on GPUs: the host, a CUDA graph, or one kernel for all of them; "
-                 "auto chooses "
-                 "between the latter two by the size and where the ranks are")
+                 "auto chooses between the latter two by the size and where the ranks are")
       ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
   app.add_option("--grid", options->grid, "Number of ranks along z, y and x, such as 2x2x1; auto chooses")

@@ -59,8 +59,7 @@ void bind_chains(nb::module_& module) {
   chain
       .def("put", &put, "target"_a, "source"_a,
            "Adds a put: `chain.put(u.on(right)[1:-1, 0], u[1:-1, -2])`. The source is a window, or a slice "
-           "of its array; "
-           "both have the same shape. Slices that are no layout are refused with the axis.",
+           "of its array; both have the same shape. Slices that are no layout are refused with the axis.",
            nb::sig("def put(self, target: Remote, source: typing.Any) -> Chain"))
       .def(
           "signal",
@@ -80,15 +79,13 @@ void bind_chains(nb::module_& module) {
           nb::sig("def expect(self, rank: int) -> Chain"))
       .def("put_counted", &put_counted, "target"_a, "source"_a,
            "Adds a put that is cut short in every step to the length that is set: `sent.set(n)`. The slices "
-           "are the "
-           "most that it can move.",
+           "are the most that it can move.",
            nb::sig("def put_counted(self, target: Remote, source: typing.Any) -> CountedPut"))
       .def(
           "expect_counted", [](ChainObject& self, int rank) { return self.step().expect_counted(rank); },
           "rank"_a,
           "Declares a counted put of a rank to this one, the n-th call for a rank its n-th one; `count` of "
-          "what it "
-          "returns is how much has come.",
+          "what it returns is how much has come.",
           nb::sig("def expect_counted(self, rank: int) -> CountedArrival"))
       .def(
           "commit",

@@ -232,8 +232,7 @@ auto bind_moving(nb::module_& module, const std::string& name, const char* text)
            "dtype"_a = "f8", "source"_a = nb::none(), "result"_a = nb::none(), "op"_a = "sum", "root"_a = 0,
            "algorithm"_a = "", "channel"_a = "", "time_limit"_a = nb::none(), nb::sig(signature.c_str()),
            "Collective. `shape` is that of a block, which is what one rank gives to one other. Without "
-           "windows it has "
-           "memory of its own; with one window it works in place.");
+           "windows it has memory of its own; with one window it works in place.");
   return type;
 }
 

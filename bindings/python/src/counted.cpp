@@ -15,8 +15,7 @@ void bind_counted(nb::module_& module) {
       .def(
           "set", [](tca::CountedPut& self, std::int64_t elements) { self.set(elements); }, "elements"_a,
           "Sets the length of the steps that are started from here on: 0 to `capacity`, in whole repetitions "
-          "of the "
-          "slice's outermost loop.")
+          "of the slice's outermost loop.")
       .def_prop_ro("length", &tca::CountedPut::length, "The length that the next step will have; 0 at first.")
       .def_prop_ro("capacity", &tca::CountedPut::capacity, "The number of elements of the slice.")
       .def_prop_ro("rank", &tca::CountedPut::rank, "The target.")

@@ -219,10 +219,9 @@ void bind_halos(nb::module_& module) {
            "and `exchange` how many of them are filled: a number, or for each dimension a number or (low, "
            "high).",
            nb::sig("def __init__(self, world: World, name: str, grid: Grid, interior: "
-                   "collections.abc.Sequence[int], *, "
-                   "width: typing.Any = None, exchange: typing.Any = None, corners: bool = False, guarded: "
-                   "bool = True, "
-                   "time_limit: float | None = None, channel: str = '') -> None"))
+                   "collections.abc.Sequence[int], *, width: typing.Any = None, exchange: typing.Any = None, "
+                   "corners: bool = False, guarded: bool = True, time_limit: float | None = None, channel: "
+                   "str = '') -> None"))
       .def(
           "add",
           [](nb::handle_t<HaloObject> self, WindowObject& field, std::int64_t offset) {

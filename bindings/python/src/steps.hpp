@@ -44,8 +44,7 @@ template <class Object, class Class>
 void bind_steps(Class& type) {
   type.def("start", &start<Object>, "stream"_a = nb::none(),
            "Starts a step, and never blocks. On GPUs it is ordered on a stream of CuPy, torch, cuda.core or "
-           "a number, by "
-           "default the current one; opentca.HOST orders it by the host.",
+           "a number, by default the current one; opentca.HOST orders it by the host.",
            nb::sig("def start(self, stream: typing.Any = None) -> None"))
       .def(
           "test",

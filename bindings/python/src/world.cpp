@@ -118,8 +118,7 @@ void bind_members(nb::class_<WorldObject>& world) {
           },
           "array"_a, "name"_a = "",
           "Collective. Makes a window of an array that is there already: where ranks are threads, and over "
-          "MPI. Between "
-          "processes of one host take zeros.",
+          "MPI. Between processes of one host take zeros.",
           nb::sig("def window(self, array: typing.Any, name: str = '') -> Window"))
       .def(
           "chain",
@@ -133,8 +132,7 @@ void bind_members(nb::class_<WorldObject>& world) {
           "name"_a, nb::kw_only(), "guarded"_a = true, "time_limit"_a = nb::none(), "channel"_a = "",
           "partners_only"_a = false, "reroute"_a = false, nb::rv_policy::take_ownership,
           "Makes an empty chain, which concerns no other rank before it is committed: by all ranks together, "
-          "or with "
-          "`partners_only` by those that the chain joins. With `reroute` it goes round what fails.",
+          "or with `partners_only` by those that the chain joins. With `reroute` it goes round what fails.",
           nb::sig("def chain(self, name: str, *, guarded: bool = True, time_limit: float | None = None, "
                   "channel: str = '', partners_only: bool = False, reroute: bool = False) "
                   "-> Chain"))
@@ -237,12 +235,8 @@ void bind_worlds(nb::module_& module) {
       "rank. Raises the exception of the rank that failed first. `fabric=\"sim\"` runs on a modelled "
       "machine.",
       nb::sig("def run_threads(ranks: int, body: collections.abc.Callable[[World], typing.Any], *, fabric: "
-              "str = '', "
-              "machine: str = '', fidelity: str = '', time_limit: float = 30.0, faults: str = '', reroute: "
-              "bool = False, "
-              "trace: bool = False, "
-              "check_steps: "
-              "bool = False) -> list[typing.Any]"));
+              "str = '', machine: str = '', fidelity: str = '', time_limit: float = 30.0, faults: str = '', "
+              "reroute: bool = False, trace: bool = False, check_steps: bool = False) -> list[typing.Any]"));
 }
 
 }  // namespace opentca_python

@@ -76,8 +76,7 @@ void Images::put(const xacc_section& to, std::int64_t image, const xacc_section&
       Runtime::get().present().is_device(from.memory))
     refuse(
         "what is put lies on the GPU and is no coarray, whose memory the host has as well: update the host, "
-        "and name it "
-        "outside of host_data");
+        "and name it outside of host_data");
   const int rank = rank_of(image), me = world_.rank();
   const Box box = whole(left);
   if (volume(box) == 0) return;

@@ -155,8 +155,7 @@ class Gmove : public Move {
   [[noreturn]] static void refuse_absent(const Side& side) {
     refuse("gmove: some of " + side.shape() +
            " lies with ranks that do not execute this: move the directive out of the task, or make it a "
-           "gmove in "
-           "or out");
+           "gmove in or out");
   }
 
   static void check_all_execute(const Side& to) {

@@ -13,8 +13,7 @@ const void* shared(const Side& side) {
   if (!Runtime::get().images().has(array.base))
     refuse("gmove: some of " + side.shape() +
            " lies with ranks that do not execute this, and only arrays that are declared outside of "
-           "functions are "
-           "reached without them: move the declaration, or the directive out of the task");
+           "functions are reached without them: move the declaration, or the directive out of the task");
   return array.base;
 }
 

@@ -68,8 +68,7 @@ void ShmControl::check_rendezvous() {
   if (header.abi != abi_version) {
     refuse(
         fmt::format("rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with "
-                    "OpenTCA {} "
-                    "(interface {:#x}) for {}; start every rank from the same build",
+                    "OpenTCA {} (interface {:#x}) for {}; start every rank from the same build",
                     rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks),
         Header::written);
   }

@@ -61,8 +61,7 @@ void Commit::choose_channels() {
         own_.add([&] {
           return fmt::format(
               "put {} of rank {} is produced by a kernel, and none reaches rank {}, which is reached over "
-              "{}; put "
-              "from a window instead, which the kernel or the host fills before the start",
+              "{}; put from a window instead, which the kernel or the host fills before the start",
               i, world_.rank(), d.to, world_.fabrics()[d.fabric]->name());
         });
       }

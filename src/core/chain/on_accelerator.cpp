@@ -54,8 +54,7 @@ const DeviceChain& ChainState::device() const {
   if (produced_ != nullptr) {
     fail(Errc::invalid_argument, about(),
          "device() of chain '{}', which has produced puts: use device_produced(), with a ProducedBlockChain "
-         "or "
-         "a ProducedGridChain in the kernel (tca/produced.cuh)",
+         "or a ProducedGridChain in the kernel (tca/produced.cuh)",
          name_);
   }
   return device_produced();

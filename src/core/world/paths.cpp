@@ -55,10 +55,9 @@ std::vector<Path> read_paths(std::string_view text, std::string_view asker) {
     if (!path) {
       base::fail(Errc::invalid_argument,
                  "{}: '{}' is no fault of this machine; write path:0-1:shm/pull@20ms (what goes between two "
-                 "ranks by a "
-                 "protocol of shm, cuda or mpi) or path:0-1:mpi@0s (by any of them), several with commas "
-                 "between them, "
-                 "and times in ns, us, ms or s; cables, hubs and hosts fail on the fabric sim",
+                 "ranks by a protocol of shm, cuda or mpi) or path:0-1:mpi@0s (by any of them), several with "
+                 "commas between them, and times in ns, us, ms or s; cables, hubs and hosts fail on the "
+                 "fabric sim",
                  asker, word);
     }
     paths.push_back(*std::move(path));

@@ -111,8 +111,7 @@ class Compiler {
       if (bytes > INT_MAX) {
         base::fail(Errc::refused,
                    "counted puts of {} bytes in all between this rank and rank {}; a message of MPI takes "
-                   "{}, so put "
-                   "them in several chains, or in further steps of a shorter one (tca/rounds.hpp)",
+                   "{}, so put them in several chains, or in further steps of a shorter one (tca/rounds.hpp)",
                    bytes, partner, INT_MAX);
       }
     }
@@ -194,8 +193,7 @@ int first_tag(std::uint32_t number, std::string_view chain) {
   if (tag + kinds - 1 <= last) return static_cast<int>(tag);
   base::fail(Errc::refused,
              "chain '{}': this world has had {} windows and chains, and MPI has tags for no more; make them "
-             "once and use "
-             "them often",
+             "once and use them often",
              chain, number);
 }
 

@@ -299,8 +299,7 @@ void require_one_group(MPI_Comm program) {
       MPI_Comm_f2c(MPI_Comm_c2f(program)) != program) {
     base::fail(Errc::invalid_argument,
                "World::from_mpi of a communicator that is freed, by MPI_Comm_free of a copy of it, or that "
-               "never was "
-               "one");
+               "never was one");
   }
   if (joins_two != 0) {
     base::fail(

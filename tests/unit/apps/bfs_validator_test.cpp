@@ -128,8 +128,7 @@ TEST(BfsValidator, MakesTheCommandSayWhatIsWrong) {
   result.first = Failure{.root = 0, .fault = *verdict_on(parents)};
   EXPECT_EQ(tool::bfs_answer(result, true),
             "WRONG: 1 of 2 searches; the first of them from vertex 0: rule 5, an edge joins a vertex and its "
-            "parent: "
-            "there is no edge 1 - 3");
+            "parent: there is no edge 1 - 3");
   const tool::BfsReport report{.problem = small, .style = "packed", .validated = true, .results = {result}};
   EXPECT_FALSE(report.is_right());
 }

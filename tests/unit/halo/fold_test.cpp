@@ -100,9 +100,8 @@ TEST(Fold, RefusesRanksThatAddOtherFields) {
     EXPECT_EQ(error.code, Errc::refused);
     EXPECT_EQ(error.message,
               "fold 'back': rank 0 has added window 'u' for the sum of float32; rank 1 has added window 'u' "
-              "for the "
-              "sum of float32, window 'v' for the min of float32; every rank adds the same windows in the "
-              "same order");
+              "for the sum of float32, window 'v' for the min of float32; every rank adds the same windows "
+              "in the same order");
   }
 }
 

@@ -309,10 +309,8 @@ void add_bench(Subcommands& tca) {
       [options] { return run_bench(*options); });
   app.add_option("WHAT", options->what,
                  "What to measure; commit is measured on shm and sim, overlap on shm, over MPI and on cuda, "
-                 "put on cuda, the "
-                 "rest everywhere. In every step each contender writes all that it sends and reads all that "
-                 "arrives; the "
-                 "time is the slowest rank's (docs/results.md)")
+                 "put on cuda, the rest everywhere. In every step each contender writes all that it sends "
+                 "and reads all that arrives; the time is the slowest rank's (docs/results.md)")
       ->required()
       ->check(one_of({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
                       "allreduce", "reduce_scatter", "alltoall"}));
@@ -337,11 +335,10 @@ void add_bench(Subcommands& tca) {
   add_sizes(app, *options);
   app.add_option(
          "--peer", options->peers,
-         "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written "
-         "shared memory, and counted or post for a ping-pong of counted puts or of posts; "
-         "on cuda nccl, nccl-windows for its calls on symmetric windows, nccl-copy-engine for its "
-         "collectives "
-         "that take no kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
+         "Peers to measure beside OpenTCA in the same job: on hosts mpi, hand for hand-written shared "
+         "memory, and counted or post for a ping-pong of counted puts or of posts; on cuda nccl, "
+         "nccl-windows for its calls on symmetric windows, nccl-copy-engine for its collectives that take no "
+         "kernel, nccl-device for kernels by its device API, nvshmem, mscclpp, mpi, copy for "
          "cudaMemcpyAsync, and produced for messages and faces that a kernel produces, beside faces that it "
          "packs")
       ->delimiter(',')

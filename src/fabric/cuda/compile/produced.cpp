@@ -143,8 +143,7 @@ std::string describe_length(const device::Mistake& mistake, int rank, int partne
   if (mistake.kind == device::Mistake::uneven)
     return fmt::format(
         "a kernel has set the length of {} to {} elements; a repetition of its outermost loop moves {}, and "
-        "a length "
-        "is a multiple of that",
+        "a length is a multiple of that",
         put, mistake.element, mistake.elements);
   return fmt::format(
       "a kernel has set the length of {} to {} elements; it was committed for {} at most; send the rest in "
