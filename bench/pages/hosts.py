@@ -2,7 +2,7 @@
 
 import statistics
 
-from pages.records import chosen, fastest, in_words, number, ratio, row, rule, size, turns, us
+from pages.records import chosen, fastest, in_words, number, ratio, records, row, rule, size, turns, us
 
 ZEN3 = "2026-11-27-host-epyc"
 XEON32 = "2026-11-27-host-xeon32"
@@ -148,6 +148,40 @@ def predicted():
             yield row(what, message["name"], message["bytes"], message["channel"], f"{message['predicted_us']:.2f}", took, f"{waited:.2f}")
 
 
+MPI_PROGRAMS = "2026-11-29-host-xeon-mpi-programs"
+MPI_MESSAGES = "2026-11-29-host-xeon-mpi-messages"
+
+
+def mpi_programs():
+    """Collectives of a program that was not changed, by the library and by MPI in turn. What is left to MPI takes as long either way."""
+    sizes = (8, 64, 512, 1024, 4096, 32768)
+    yield row("served / MPI alone", "MPI", *map(size, sizes))
+    yield rule(2 + len(sizes))
+    for what in dict.fromkeys(record["bench"] for record in records(MPI_PROGRAMS)):
+        for mpi in ("Open MPI", "MPICH"):
+            cells = []
+            for own, peers in turns(MPI_PROGRAMS, what):
+                if own["bytes"] in (0, *sizes) and own["versions"]["mpi"].startswith(mpi):
+                    cells.append(f"{us(own)} / {us(peers[0])}")
+            name = what.removeprefix("mpi_").capitalize()
+            yield row(name if mpi == "Open MPI" else "", mpi, *cells, *[""] * (len(sizes) - len(cells)))
+
+
+def mpi_messages(bench):
+    """Messages of a program that was not changed, by MPI alone and under `tca mpi`."""
+    mpis = ("Open MPI", "MPICH")
+    found = chosen(MPI_MESSAGES, bench=bench)
+    yield row("bytes", *(head for mpi in mpis for head in (mpi, "served", "ratio")))
+    yield rule(1 + 3 * len(mpis))
+    for count in dict.fromkeys(record["bytes"] for record in found):
+        cells = []
+        for mpi in mpis:
+            of = [r for r in found if r["bytes"] == count and r["versions"]["mpi"].startswith(mpi)]
+            own, alone = (next(r for r in of if r["peer"] == peer) for peer in (None, "mpi"))
+            cells += [us(alone), us(own), f"{ratio(alone, own):.1f}"]
+        yield row(size(count).removesuffix(" B"), *cells)
+
+
 LANGUAGES = "2026-11-28-host-xeon-languages"
 
 
@@ -213,4 +247,7 @@ TABLES = {
     "host-predicted": predicted,
     "host-languages": languages,
     "host-mpi4py": mpi4py,
+    "host-mpi-programs": mpi_programs,
+    "host-mpi-pingpong": lambda: mpi_messages("mpi_pingpong"),
+    "host-mpi-exchange": lambda: mpi_messages("mpi_exchange"),
 }
