@@ -3,8 +3,8 @@
  *   mpicc -O2 bench/peers/mpi_messages.c -o mpi_messages
  *   mpirun -n 2 ./mpi_messages && OPENTCA_MPI=all mpirun -n 2 tca mpi ./mpi_messages
  *
- * A ping-pong of MPI_Send and MPI_Recv (one way), and an exchange of elements that are written before and read after it. Prints a line
- * of JSON for each size: the median of batches, of the rank that took longest. */
+ * A ping-pong of MPI_Send and MPI_Recv (one way), and an exchange by both at once, of elements that are written before and read after.
+ * Prints a line of JSON for each size: the median of batches, of the rank that took longest. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +15,32 @@ enum { batches = 15, most_bytes = 1 << 20 };
 static double *from, *to, sum;
 static int rank;
 
+static void write_elements(int bytes) {
+  for (int i = 0; i < bytes / (int)sizeof *from; ++i) from[i] += 1;
+}
+
+static void read_elements(int bytes) {
+  for (int i = 0; i < bytes / (int)sizeof *to; ++i) sum += to[i];
+}
+
 static void ping_pong(int bytes) {
   for (int turn = 0; turn < 2; ++turn)
-    if (turn == rank)
+    if (turn == rank) {
+      write_elements(bytes);
       MPI_Send(from, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
-    else
+    } else {
       MPI_Recv(to, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      read_elements(bytes);
+    }
 }
 
 static void exchange(int bytes) {
-  const int n = bytes / (int)sizeof *from;
   MPI_Request requests[2];
-  for (int i = 0; i < n; ++i) from[i] += 1;
-  MPI_Irecv(to, n, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
-  MPI_Isend(from, n, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+  write_elements(bytes);
+  MPI_Irecv(to, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(from, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-  for (int i = 0; i < n; ++i) sum += to[i];
+  read_elements(bytes);
 }
 
 static int by_size(const void* a, const void* b) {
