@@ -170,7 +170,8 @@ def mpi_programs():
 def mpi_messages(bench):
     """Messages of a program that was not changed, by MPI alone and under `tca mpi`."""
     mpis = ("Open MPI", "MPICH")
-    found = chosen(MPI_MESSAGES, bench=bench)
+    sizes = (8, 64, 512, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 128 << 10, 1 << 20)
+    found = chosen(MPI_MESSAGES, bench=bench, bytes=sizes)
     yield row("bytes", *(head for mpi in mpis for head in (mpi, "served", "ratio")))
     yield rule(1 + 3 * len(mpis))
     for count in dict.fromkeys(record["bytes"] for record in found):
