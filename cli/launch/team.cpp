@@ -201,9 +201,12 @@ void Team::check_started(const std::string& program) {
 
 // Where a rank has killed its whole group, the guard included, the group's number may soon be another's.
 void Team::signal(int number) const {
-  if (guard_ > 0) kill(-guard_, number);
+  if (guard_ > 0) {
+    kill(-guard_, number);
+    return;
+  }
   for (const pid_t pid : ranks_)
-    if (guard_ < 0 && pid > 0) kill(pid, number);
+    if (pid > 0) kill(pid, number);
 }
 
 std::optional<Ended> Team::reap() {

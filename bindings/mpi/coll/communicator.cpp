@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/progress.hpp"
 #include "mpi/coll/topology.hpp"
 #include "mpi/freed.hpp"
+#include "mpi/progress.hpp"
 #include "mpi/session.hpp"
 #include "mpi/threads.hpp"
 #include "tca/error.hpp"

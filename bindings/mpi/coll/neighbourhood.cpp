@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <compare>
 
-#include "mpi/coll/progress.hpp"
+#include "mpi/progress.hpp"
 #include "tca/error.hpp"
 
 namespace tca::interposer {

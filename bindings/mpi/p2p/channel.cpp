@@ -14,6 +14,7 @@
 #include "mpi/gpu/gpu.hpp"
 #include "mpi/p2p/elements.hpp"
 #include "mpi/p2p/names.hpp"
+#include "mpi/progress.hpp"
 #include "mpi/session.hpp"
 #include "mpi/threads.hpp"
 
@@ -25,7 +26,6 @@ namespace {
 struct State {
   std::unique_ptr<p2p::Engine> engine;
   MPI_Comm host = MPI_COMM_NULL;        // the ranks of the engine
-  MPI_Comm silent = MPI_COMM_NULL;      // no message is ever sent on it
   std::atomic<std::uint32_t> made = 0;  // communicators that this rank has numbered
   p2p::Lock lock;                       // what threads have in common is below
   std::unordered_map<MPI_Comm, std::shared_ptr<Channel>> channels;
@@ -49,12 +49,6 @@ int forget(MPI_Comm comm, int, void*, void*) {
   all.channels.erase(found);
   freed->leave();
   return MPI_SUCCESS;
-}
-
-// A rank that waits lets MPI progress what else there is.
-void progress_mpi() {
-  int come = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, state().silent, &come, MPI_STATUS_IGNORE);
 }
 
 // Why this rank cannot serve messages; empty where it can. Messages are served all or none.
@@ -109,7 +103,7 @@ void serve(MPI_Comm comm) {
 
 void make_engine() {
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &state().host);
-  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &state().silent);
+  progress_mpi();  // makes its communicator while no other thread makes one
   int rank = 0, size = 1;
   PMPI_Comm_rank(state().host, &rank);
   PMPI_Comm_size(state().host, &size);
@@ -168,7 +162,6 @@ void Channel::end() {
   state().engine.reset();
   gpu::end();
   PMPI_Comm_free(&state().host);
-  PMPI_Comm_free(&state().silent);
 }
 
 p2p::Engine* Channel::engine() { return state().engine.get(); }

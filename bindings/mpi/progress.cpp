@@ -1,4 +1,4 @@
-#include "mpi/coll/progress.hpp"
+#include "mpi/progress.hpp"
 
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-// What a rank does while it waits in a served collective: MPI progresses its other messages, as in a call of MPI.
+// What a rank does while it waits in a served call: MPI progresses its other messages, as in a call of MPI.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@ namespace tca::interposer {
 // MPI waits for ever.
 inline constexpr std::chrono::milliseconds no_limit = std::chrono::hours(24 * 365);
 
+// The first call makes a communicator, by this rank alone.
 void progress_mpi();
 
 // Runs a step of a collective or of a chain.
