@@ -55,7 +55,7 @@ Session& here() {
   return *session();
 }
 
-void check(cudaError_t error) {
+void check_call(cudaError_t error) {
   if (error == cudaSuccess) return;
   here().pe().world().check();  // if it knows better
   throw Error(Errc::device_failed, cudaGetErrorString(error));
@@ -84,17 +84,17 @@ void* at(const void* memory, std::size_t bytes, int pe) {
 }
 
 void move(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
-  if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+  if (bytes > 0) check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
 }
 
-void settle() { check(cudaStreamSynchronize(here().stream())); }
+void settle() { check_call(cudaStreamSynchronize(here().stream())); }
 
 // The GPU that is current must be the one that the heap is on; kernels on another one would know of no PE.
 void check_device() {
   int current = -1;
-  check(cudaGetDevice(&current));
+  check_call(cudaGetDevice(&current));
   cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, here().pe().heap()));
+  check_call(cudaPointerGetAttributes(&attributes, here().pe().heap()));
   if (attributes.device != current)
     throw Misuse(
         fmt::format("GPU {} is current, and this PE came up on GPU {}; call cudaSetDevice before "

@@ -1,6 +1,8 @@
 // What the host tells kernels, and has them do.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -9,6 +11,9 @@
 #include "tca_nvshmem/state.h"
 
 namespace tca::nvshmem {
+
+// Throws Error{device_failed}, which says what was being done.
+void check(cudaError_t error, const char* what);
 
 // The state of the PEs, and the teams, for the kernels of this process. Throw Error{device_failed}.
 void tell_kernels(const tca_nvshmem::State& state, const DeviceTeam* teams, int count);

@@ -15,12 +15,12 @@
 #endif
 
 namespace tca::nvshmem {
-namespace {
-
 void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess)
     throw Error(Errc::device_failed, fmt::format("{}: {}", what, cudaGetErrorString(error)));
 }
+
+namespace {
 
 // The GPU that the program has chosen, if it has: a context of its own is current then. Otherwise the one of this PE's
 // position among those of the host, which is what programs choose that ask for it after init.

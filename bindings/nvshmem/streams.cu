@@ -1,8 +1,5 @@
 // What the host has the GPU do on streams, and what it tells kernels of the PEs.
-#include <string>
-
 #include "nvshmem/device.hpp"
-#include "tca/error.hpp"
 #include "tca_nvshmem/kernel.cuh"
 
 namespace tca_nvshmem {
@@ -14,10 +11,6 @@ namespace {
 
 constexpr unsigned few = 32, many = 512;  // threads: for a few values, and for copies
 
-void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess)
-    throw Error(Errc::device_failed, std::string(what) + ": " + cudaGetErrorString(error));
-}
 void launched(const char* what) { check(cudaGetLastError(), what); }
 
 __global__ void signal_kernel(std::uint64_t* at, std::uint64_t value, int op, int pe) {
