@@ -9,6 +9,7 @@ SEARCHES = "2026-11-28-gpu-2xh200-bfs-posts"
 LATEST = "2026-11-28-gpu-2xh200-applications"
 TWO_H200S = "2026-11-28-gpu-2xh200-apps"
 FOUR_H200S = "2026-11-28-gpu-4xh200"
+ONE_H200 = "2026-11-29-gpu-h200"
 QUDA = "2026-11-20-gpu-quda"
 
 
@@ -135,6 +136,22 @@ def trigger():
         yield row(f"{own['rate'] / 1e6:.2g} million", batch, own["ranks"], *times)
 
 
+def trigger_by_launches():
+    yield row("answered by", "p50", "p99", "p99.9", "most")
+    yield rule(5)
+    for name, peer in (("a kernel that is always there", None), ("a launch for each batch", "launches")):
+        for record in chosen(ONE_H200, bench="trigger", peer=peer):
+            yield row(name, *(number(record[key]) for key in ("median_us", "p99_us", "p999_us", "max_us")))
+
+
+def hops_of_quda():
+    yield row("partitioned", "QUDA's default (policies 0 and 1)", "one kernel a hop on OpenTCA (policies 14 and 15)")
+    yield rule(3)
+    for mask, name in ((0, "nothing"), (8, "t"), (12, "z, t"), (14, "y, z, t"), (15, "x, y, z, t")):
+        of = {"bench": "qcd_hop", "layout": f"partition {mask}"}
+        yield row(name, *(us(fastest(chosen(ONE_H200, peer=peer, **of))) for peer in ("quda", None)))
+
+
 TABLES = {
     "gpu-himeno": himeno,
     "gpu-qcd": cg_of_lattices,
@@ -147,4 +164,6 @@ TABLES = {
     "gpu-spin": spin,
     "gpu-pic": plasma,
     "gpu-trigger": trigger,
+    "gpu-trigger-launches": trigger_by_launches,
+    "gpu-quda-hops": hops_of_quda,
 }
