@@ -66,7 +66,9 @@ Record record_of(const PicReport& report, const pic::Result& result) {
                 .n = report.deck.extents.back(),
                 .bytes = result.bytes_total,
                 .samples_us = result.samples_us,
-                .model = report.job.model};
+                .gpus = report.gpus,
+                .model = report.job.model,
+                .libraries = report.libraries};
   const double step_us = median(result.samples_us);
   record.extra = {{"deck", report.deck.name},
                   {"extents", report.deck.extents},
@@ -128,6 +130,7 @@ void print(const PicReport& report, const AppJob& job) {
              pic::describe(deck.extents), report.run.history.front().particles, deck.steps, deck.dt(),
              report.is_fast ? "floating" : "exact", report.job.ranks, report.job.ranks == 1 ? "" : "s",
              report.grid);
+  if (!report.gpus.empty()) fmt::print("GPUs      {}\n", report.gpus);
   print_job(report.job, has_peer(report) ? report.peer.version : "");
   print_findings(report);
   const std::string fault = report.fault();
@@ -142,7 +145,7 @@ void print(const PicReport& report, const AppJob& job) {
   print_line("OpenTCA", report, own);
   if (has_peer(report)) print_line(report.peer.name, report, report.run.results[1]);
   fmt::print("Medians over the steps, each of the slowest rank.{}\n",
-             report.on_gpus ? " A step on GPUs is timed as a whole." : "");
+             report.gpus.empty() ? "" : " A step on GPUs is timed as a whole.");
   if (has_peer(report))
     fmt::print("\nstepping        {}\n",
                compared(report.peer.name, median(own.samples_us), median(report.run.results[1].samples_us),

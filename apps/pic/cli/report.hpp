@@ -1,6 +1,7 @@
 // The report of `tca pic`: a text for people, and lines of JSON.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct PicReport {
   pic::Deck deck;
   std::string grid = {};
   bool is_fast = false;
-  bool on_gpus = false;
+  std::string gpus = {};                                                // as Record::gpus
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string start = "host";
   JobReport job = {};
   std::vector<ExplainedMessage> explained = {};

@@ -21,6 +21,7 @@
 #include "shared/mpi_session.hpp"
 
 #ifdef OPENTCA_PIC_ON_GPUS
+#include "gpu/machine.hpp"
 #include "pic/gpu/solver.hpp"
 #include "shared/nccl_communicator.hpp"
 #endif
@@ -62,6 +63,9 @@ void simulate_on_gpus(World& world, const PicOptions& options, const Grid& grid,
                       PicDrawings& drawings) {
   const apps::Start start = pic_start(options);
   report.start = start == apps::Start::automatic ? "graph" : std::string(name_of(start));
+  const bench::gpu::Machine machine = bench::gpu::machine(world);
+  report.gpus = machine.describe();
+  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
   pic::GpuSolver<Number> solver(
       world, report.deck, grid,
       {.start = start, .channels = apps::Channels(options.channels, pic::messages)});
@@ -115,7 +119,6 @@ PicReport solve_pic(World& world, const PicOptions& options, PicDrawings& drawin
   const Grid grid = make_pic_grid(options, report.deck, world.size());
   report.grid = grid.describe();
   report.is_fast = options.fast;
-  report.on_gpus = on_gpus(options);
   report.job = describe_job(world, options);
   if (options.fast) {
     simulate_in<double>(world, options, grid, report, drawings);

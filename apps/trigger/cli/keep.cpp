@@ -59,7 +59,9 @@ Record record_of(const TriggerReport& report, const TriggerWay& way) {
                 .ranks = report.job.ranks,
                 .n = static_cast<std::int64_t>(run.events),
                 .bytes = static_cast<std::int64_t>(summary.bytes),
-                .samples_us = samples_of(summary.latency)};
+                .samples_us = samples_of(summary.latency),
+                .gpus = report.gpus,
+                .libraries = report.libraries};
   record.extra = {{"rate", run.rate},
                   {"rings", {run.physics.fewest_rings, run.physics.most_rings}},
                   {"noise", run.physics.noise},

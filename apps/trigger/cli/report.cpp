@@ -144,6 +144,7 @@ void print(const TriggerReport& report) {
              physics.most_rings > physics.fewest_rings ? fmt::format(" to {}", physics.most_rings) : "",
              plural(static_cast<std::uint64_t>(physics.noise), "hit"),
              plural(static_cast<std::uint64_t>(report.job.ranks), "rank"));
+  if (!report.gpus.empty()) fmt::print("GPUs      {}\n", report.gpus);
   print_job(report.job, "");
   fmt::print("receive   {} by UDP, {} KiB of buffer, a ring of {} slots; events are gathered {}\n",
              plural(static_cast<std::uint64_t>(report.job.ranks), "link"),

@@ -1,6 +1,7 @@
 // The report of `tca trigger`: a text for people, lines of JSON, and the latencies as HdrHistogram prints them.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct TriggerReport {
   trigger::Gather gather;
   int slots = 0;
   double deadline_us = 0;
-  bool holds_deadline = false;  // a miss is a fault
+  bool holds_deadline = false;                                          // a miss is a fault
+  std::string gpus = {};                                                // as Record::gpus
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   JobReport job = {};
   std::vector<TriggerWay> ways = {};  // OpenTCA's comes first
 

@@ -16,6 +16,10 @@
 #include "trigger/gpu/answerers.hpp"
 #include "trigger/peers/plain_loop.hpp"
 
+#ifdef OPENTCA_TRIGGER_ON_GPUS
+#include "gpu/machine.hpp"
+#endif
+
 namespace tca::tool {
 namespace {
 
@@ -146,6 +150,13 @@ TriggerReport run_as_trigger(World& world, const TriggerOptions& options) {
                        .deadline_us = options.deadline_us,
                        .holds_deadline = options.deadline_given,
                        .job = describe_job(world, options)};
+#ifdef OPENTCA_TRIGGER_ON_GPUS
+  if (on_gpus(options)) {
+    const bench::gpu::Machine machine = bench::gpu::machine(world);
+    report.gpus = machine.describe();
+    report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  }
+#endif
   const std::string how = start_of(world, options);
   report.ways.push_back(runs.answer("OpenTCA", how));
   if (options.beside && how == "kernel") report.ways.push_back(runs.answer("launches", "host"));
