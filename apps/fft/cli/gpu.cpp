@@ -28,7 +28,7 @@ struct NcclWay {
       : work(plan.stream()),
         forward(make(world, plan, fft::Direction::forward)),
         backward(make(world, plan, fft::Direction::backward)) {
-    work.allocate();
+    work.set_up();
     way = fft::gpu_way(world, forward, backward, plan.stream(), apps::Start::graph);
   }
   template <class Real>

@@ -160,14 +160,19 @@ std::unique_ptr<Transform> CufftWork::transform(const Local& local, std::complex
   cufft_ok(cufftSetStream(plan->get(), stream_), "making a plan");
   bytes_ = std::max(bytes_, bytes);
   plans_.push_back(plan);
-  return std::make_unique<CufftTransform<Real>>(std::move(plan), local, data, direction);
+  auto made = std::make_unique<CufftTransform<Real>>(std::move(plan), local, data, direction);
+  transforms_.push_back(made.get());
+  return made;
 }
 
-void CufftWork::allocate() {
+void CufftWork::set_up() {
   if (bytes_ > 0)
     apps::cuda_ok(cudaMalloc(&memory_, bytes_),
                   "memory for cuFFT to work in (use more GPUs, or smaller extents)");
   for (const auto& plan : plans_) cufft_ok(cufftSetWorkArea(plan->get(), memory_), "giving cuFFT memory");
+  for (Transform* transform : transforms_) transform->run();
+  transforms_.clear();
+  apps::cuda_ok(cudaStreamSynchronize(stream_), "loading cuFFT's kernels");
 }
 
 template std::unique_ptr<Transform> CufftWork::transform(const Local&, std::complex<float>*, Direction);

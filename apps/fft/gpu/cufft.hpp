@@ -31,8 +31,9 @@ class CufftWork {
   template <class Real>
   std::unique_ptr<Transform> transform(const Local& local, std::complex<Real>* data, Direction direction);
 
-  // Gives memory to all transforms that were made, before the first runs.
-  void allocate();
+  // Gives memory to all transforms that were made and still are, and has each run once, on what its array holds: cuFFT loads
+  // a kernel when it is first used, which waits for every kernel on the GPU, and one of those may be waiting for this rank.
+  void set_up();
 
  private:
   class Plan;
@@ -40,6 +41,7 @@ class CufftWork {
   class CufftTransform;
   Stream stream_;
   std::vector<std::shared_ptr<Plan>> plans_;
+  std::vector<Transform*> transforms_;
   std::size_t bytes_ = 0;
   void* memory_ = nullptr;
 };

@@ -63,7 +63,9 @@ GpuPlan<Real>::GpuPlan(World& world, const Extents& extents, Stream stream, cons
   };
   forward_.emplace(with(Direction::forward, direct, work_));
   backward_.emplace(with(Direction::backward, direct, work_));
-  work_.allocate();
+  work_.set_up();
+  // Until every rank has set up, no kernel may wait for another rank on a GPU that they share.
+  world.barrier();
 }
 
 template <class Real>

@@ -61,15 +61,14 @@ TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, 
   return group.all(good);
 }
 
-// Calls `act(at)` for each stretch of `wide` atoms that falls to a lane of the bytes from `begin` to `end`:
-// `at(k)` is the offset of the stretch's atom k. Atoms of the last stretch may lie behind the end.
+// Calls `act(at)` for each `wide` atoms that a lane has at once of the bytes from `begin` to `end`: `at(k)` is the
+// offset of atom k, which may lie behind the end. All lanes of all parts have an atom before any has a second one.
 template <Word wide, class Atom, class ThreadGroup, class Do>
-TCA_DEVICE void each_stretch(std::uint64_t begin, std::uint64_t end, const ThreadGroup& group,
-                             const Do& act) {
-  const std::uint64_t stride = std::uint64_t{group.parts()} * group.lanes() * wide;
-  const std::uint64_t atoms = (end - begin) / sizeof(Atom);
-  for (std::uint64_t base = std::uint64_t{group.part()} * group.lanes() * wide; base < atoms; base += stride)
-    act([&](Word k) { return begin + (base + k * group.lanes() + group.lane()) * sizeof(Atom); });
+TCA_DEVICE void each_atoms(std::uint64_t begin, std::uint64_t end, const ThreadGroup& group, const Do& act) {
+  const std::uint64_t lanes = std::uint64_t{group.parts()} * group.lanes() * sizeof(Atom);
+  const std::uint64_t lane = (std::uint64_t{group.part()} * group.lanes() + group.lane()) * sizeof(Atom);
+  for (std::uint64_t first = begin + lane; first < end; first += lanes * wide)
+    act([&](Word k) { return first + k * lanes; });
 }
 
 // Moves the bytes from `begin` to `end` as a fan. The loads of `wide` atoms of each of `deep` sources are
@@ -78,7 +77,7 @@ template <class Kind, class Atom, class ThreadGroup>
 TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::uint64_t end,
                          const ThreadGroup& group) {
   constexpr Word deep = Kind::combines ? 4 : 1, wide = Kind::combines ? 2 : 4;
-  each_stretch<wide, Atom>(begin, end, group, [&](const auto& at) {
+  each_atoms<wide, Atom>(begin, end, group, [&](const auto& at) {
     Atom total[wide] = {};
     for (Word first = 0; first < all.sources; first += deep) {
       Atom got[deep][wide] = {};
@@ -114,7 +113,7 @@ template <class Atom, class ThreadGroup>
 TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint64_t begin, std::uint64_t end,
                           const ThreadGroup& group) {
   constexpr Word wide = 4;
-  each_stretch<wide, Atom>(begin, end, group, [&](const auto& at) {
+  each_atoms<wide, Atom>(begin, end, group, [&](const auto& at) {
     Atom there[wide] = {}, back[wide] = {};
     TCA_UNROLL
     for (Word k = 0; k < wide; ++k) {

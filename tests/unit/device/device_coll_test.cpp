@@ -181,8 +181,7 @@ class Ranks {
     const Word step = rank.steps[block.part()] + 1;
     bool good = true;
     if (test_.way == Way::packets) {
-      if (start) good = device::send_collective_packets(rank.as_packets, step, block);
-      if (wait) good = receive(rank, step, block, good);
+      good = by_packets(rank, step, block, start, wait);
     } else {
       if (start) device::begin_moves(rank.as_moves, step, block);
       if (wait) good = finish(rank, step, block);
@@ -191,10 +190,21 @@ class Ranks {
     if (wait && block.lane() == 0) rank.steps[block.part()] = step;
     return good;
   }
-  bool receive(Rank& rank, Word step, const HostBlock& block, bool good) const {
+  bool by_packets(Rank& rank, Word step, const HostBlock& block, bool start, bool wait) const {
+    return rank.as_packets.atom_bytes == device::piece_bytes
+               ? by_packets<device::WholePieces>(rank, step, block, start, wait)
+               : by_packets<device::PiecesOfAtoms>(rank, step, block, start, wait);
+  }
+  template <class Pieces>
+  bool by_packets(Rank& rank, Word step, const HostBlock& block, bool start, bool wait) const {
     using Sum = device::Reduction<float, tca::Sum>;
-    return sums() ? device::receive_collective_packets<Sum>(rank.as_packets, step, block, good)
-                  : device::receive_collective_packets<device::Copying>(rank.as_packets, step, block, good);
+    const auto go = [&](auto way) {
+      const bool good = !start || way.send(rank.as_packets, step, block);
+      return wait ? way.receive(rank.as_packets, step, block, good) : good;
+    };
+    if (is(CollectiveKind::broadcast)) return go(device::BroadcastPackets<Pieces>());
+    if (sums()) return go(device::ExchangePackets<Sum, Pieces>());
+    return go(device::ExchangePackets<device::Copying, Pieces>());
   }
   bool finish(Rank& rank, Word step, const HostBlock& block) const {
     using Sum = device::Reduction<float, tca::Sum>;

@@ -1,3 +1,4 @@
+#include <array>
 #include <vector>
 
 #include "fabric/cuda/collective/collective_kernels.hpp"
@@ -23,15 +24,16 @@ __device__ void end_step(const Collective& all, Word step, bool good, Done done,
   if (device::count_up(all.count, last) == last) device::store_release(done.word, done.ticket);
 }
 
-template <class Kind>
+// `Way` is how packets go: ExchangePackets or BroadcastPackets.
+template <class Way>
 __global__ void __launch_bounds__(1024)
     packets_kernel(const __grid_constant__ CollectivePackets all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
   wait_for_previous_kernel();
   const Word step = all.steps[block.part()] + 1;
-  const bool sent = phase == Phase::wait || send_collective_packets(all, step, block);
+  const bool sent = phase == Phase::wait || Way::send(all, step, block);
   if (phase == Phase::start) return;
-  const bool good = device::receive_collective_packets<Kind>(all, step, block, sent);
+  const bool good = Way::receive(all, step, block, sent);
   end_step(all, step, good, done, block);
 }
 
@@ -68,33 +70,47 @@ __global__ void __launch_bounds__(256) cell_fold_kernel(const __grid_constant__ 
                         std::uint64_t{gridDim.x} * blockDim.x, Op());
 }
 
+using PacketsKernel = void (*)(CollectivePackets, Phase, Done);
+
+// By whether blocks and addresses are multiples of a packet's data.
+template <template <class> class Way>
+constexpr std::array<PacketsKernel, 2> packets_kernels{packets_kernel<Way<device::PiecesOfAtoms>>,
+                                                       packets_kernel<Way<device::WholePieces>>};
+template <class Pieces>
+using Copies = device::ExchangePackets<device::Copying, Pieces>;
+
 struct Kernels {
-  void (*packets)(CollectivePackets, Phase, Done);
+  std::array<PacketsKernel, 2> packets;
   void (*moves)(CollectiveMoves, Phase, Done);
   void (*fold_aligned)(FoldView) = nullptr;
   void (*fold)(FoldView) = nullptr;
   void (*cells)(DeviceFold) = nullptr;
 };
 
-constexpr Kernels copying{packets_kernel<device::Copying>, moves_kernel<device::Copying>};
+constexpr Kernels copying{packets_kernels<Copies>, moves_kernel<device::Copying>};
 
-template <class T, class Op, class Kind = device::Reduction<T, Op>>
-constexpr Kernels kernels{packets_kernel<Kind>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
-                          fold_kernel<Kind, typename Kind::Element>, cell_fold_kernel<T, Op>};
+template <class T, class Op>
+struct Combining {
+  using Kind = device::Reduction<T, Op>;
+  template <class Pieces>
+  using Packets = device::ExchangePackets<Kind, Pieces>;
+  static constexpr Kernels kernels{packets_kernels<Packets>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
+                                   fold_kernel<Kind, typename Kind::Element>, cell_fold_kernel<T, Op>};
+};
 
 template <class T>
 Kernels kernels_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
-      return kernels<T, Sum>;
+      return Combining<T, Sum>::kernels;
     case ReduceOp::min:
-      return kernels<T, Min>;
+      return Combining<T, Min>::kernels;
     case ReduceOp::max:
-      return kernels<T, Max>;
+      return Combining<T, Max>::kernels;
     case ReduceOp::product:
       break;
   }
-  return kernels<T, Product>;
+  return Combining<T, Product>::kernels;
 }
 
 Kernels kernels_of(MaybeReduction reduction) {
@@ -116,7 +132,10 @@ Kernels kernels_of(MaybeReduction reduction) {
 
 void launch_packets(const CollectivePackets& packets, MaybeReduction reduction, Phase phase, Grid grid,
                     Done done, cudaStream_t stream) {
-  launch("running a collective", kernels_of(reduction).packets, grid, stream, packets, phase, done);
+  const auto& kernels =
+      packets.acks != nullptr ? packets_kernels<device::BroadcastPackets> : kernels_of(reduction).packets;
+  const bool whole = packets.atom_bytes == device::piece_bytes;
+  launch("running a collective", kernels[whole ? 1 : 0], grid, stream, packets, phase, done);
 }
 
 void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid, Done done,
@@ -141,16 +160,20 @@ void load_collective_kernels() {
     for (const auto op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product})
       all.push_back(fabric::Reduction{type, op});
   }
-  cudaFuncAttributes attributes{};
+  const auto load = [](auto* kernel) {
+    cudaFuncAttributes attributes{};
+    if (kernel != nullptr)
+      check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)),
+            "loading the kernels of OpenTCA's collectives");
+  };
+  for (const PacketsKernel kernel : packets_kernels<device::BroadcastPackets>) load(kernel);
   for (const MaybeReduction& reduction : all) {
     const Kernels of_kind = kernels_of(reduction);
-    for (const void* kernel :
-         {reinterpret_cast<const void*>(of_kind.packets), reinterpret_cast<const void*>(of_kind.moves),
-          reinterpret_cast<const void*>(of_kind.fold_aligned), reinterpret_cast<const void*>(of_kind.fold),
-          reinterpret_cast<const void*>(of_kind.cells)}) {
-      if (kernel != nullptr)
-        check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");
-    }
+    for (const PacketsKernel kernel : of_kind.packets) load(kernel);
+    load(of_kind.moves);
+    load(of_kind.fold_aligned);
+    load(of_kind.fold);
+    load(of_kind.cells);
   }
 }
 

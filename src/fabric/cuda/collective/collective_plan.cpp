@@ -201,12 +201,15 @@ std::vector<fabric::CollectiveWay> collective_ways(const CollectiveSpec& spec) {
   return ways;
 }
 
-// A packet a thread, where there are enough: one after the other they would wait for a trip to the L2 each. Few
-// packets are spread over many blocks.
+// A packet a thread, where there are enough: one after the other they would wait for a trip to the L2 each. A thread that
+// sends the same to all ranks, or combines what comes from them, has the packets of all. Few packets are spread over many
+// blocks.
 CollectiveGrid packets_grid(const CollectiveSpec& spec, unsigned limit) {
   constexpr unsigned warp = 32, most_if_few = 256, most_threads = 1024;
+  const bool of_all = spec.kind == CollectiveKind::broadcast || spec.kind == CollectiveKind::all_reduce;
   const auto packets =
-      static_cast<unsigned>((spec.block_bytes + device::piece_bytes - 1) / device::piece_bytes);
+      static_cast<unsigned>((spec.block_bytes + device::piece_bytes - 1) / device::piece_bytes *
+                            (of_all ? 1 : static_cast<unsigned>(spec.ranks)));
   const auto warps_of = [](unsigned threads) { return (threads + warp - 1) / warp * warp; };
   const unsigned threads = std::clamp(warps_of((packets + limit - 1) / limit),
                                       std::clamp(warps_of(packets), warp, most_if_few), most_threads);
@@ -224,15 +227,13 @@ CollectiveGrid moves_grid(const CollectiveSpec& spec, unsigned limit) {
 device::CollectivePackets plan_packets(const CollectiveSpec& spec, const CollectivePlace& place) {
   const auto me = static_cast<std::uint64_t>(place.rank);
   const std::uint64_t block = spec.block_bytes;
-  const bool broadcasts = spec.kind == CollectiveKind::broadcast;
   const bool gathers = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::all_to_all;
   const bool scatters =
       spec.kind == CollectiveKind::reduce_scatter || spec.kind == CollectiveKind::all_to_all;
   device::CollectivePackets packets;
   packets.rank = to_word(me);
   packets.size = static_cast<Word>(spec.ranks);
-  packets.first_sender = broadcasts ? static_cast<Word>(spec.root) : 0;
-  packets.end_sender = broadcasts ? packets.first_sender + 1 : packets.size;
+  packets.root = static_cast<Word>(spec.root);
   packets.bytes = to_word(block);
   packets.keeps_own = spec.in_place;
   packets.relays = relays(spec);
