@@ -61,23 +61,27 @@ TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, 
   return group.all(good);
 }
 
+// A lane among those that share a range.
+struct LaneOf {
+  std::uint64_t lane, lanes;
+};
+
 // Calls `act(at)` for each `wide` atoms that a lane has at once of the bytes from `begin` to `end`: `at(k)` is the
-// offset of atom k, which may lie behind the end. All lanes of all parts have an atom before any has a second one.
-template <Word wide, class Atom, class ThreadGroup, class Do>
-TCA_DEVICE void each_atoms(std::uint64_t begin, std::uint64_t end, const ThreadGroup& group, const Do& act) {
-  const std::uint64_t lanes = std::uint64_t{group.parts()} * group.lanes() * sizeof(Atom);
-  const std::uint64_t lane = (std::uint64_t{group.part()} * group.lanes() + group.lane()) * sizeof(Atom);
-  for (std::uint64_t first = begin + lane; first < end; first += lanes * wide)
-    act([&](Word k) { return first + k * lanes; });
+// offset of atom k, which may lie behind the end. Every lane has an atom before any has a second one.
+template <Word wide, class Atom, class Do>
+TCA_DEVICE void each_atoms(std::uint64_t begin, std::uint64_t end, const LaneOf& share, const Do& act) {
+  const std::uint64_t stride = share.lanes * sizeof(Atom);
+  for (std::uint64_t first = begin + share.lane * sizeof(Atom); first < end; first += stride * wide)
+    act([&](Word k) { return first + k * stride; });
 }
 
 // Moves the bytes from `begin` to `end` as a fan. The loads of `wide` atoms of each of `deep` sources are
 // under way at once.
-template <class Kind, class Atom, class ThreadGroup>
+template <class Kind, class Atom>
 TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::uint64_t end,
-                         const ThreadGroup& group) {
+                         const LaneOf& share) {
   constexpr Word deep = Kind::combines ? 4 : 1, wide = Kind::combines ? 2 : 4;
-  each_atoms<wide, Atom>(begin, end, group, [&](const auto& at) {
+  each_atoms<wide, Atom>(begin, end, share, [&](const auto& at) {
     Atom total[wide] = {};
     for (Word first = 0; first < all.sources; first += deep) {
       Atom got[deep][wide] = {};
@@ -109,11 +113,11 @@ TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::u
   });
 }
 
-template <class Atom, class ThreadGroup>
+template <class Atom>
 TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint64_t begin, std::uint64_t end,
-                          const ThreadGroup& group) {
+                          const LaneOf& share) {
   constexpr Word wide = 4;
-  each_atoms<wide, Atom>(begin, end, group, [&](const auto& at) {
+  each_atoms<wide, Atom>(begin, end, share, [&](const auto& at) {
     Atom there[wide] = {}, back[wide] = {};
     TCA_UNROLL
     for (Word k = 0; k < wide; ++k) {
@@ -130,51 +134,75 @@ TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint6
   });
 }
 
-template <class Kind, class Atom, class ThreadGroup>
+template <class Kind, class Atom>
 TCA_DEVICE void move_range(const CollectiveMoves& all, Word pair, std::uint64_t begin, std::uint64_t end,
-                           const ThreadGroup& group) {
+                           const LaneOf& share) {
   if (Kind::combines || all.way == CollectiveMoves::Way::fan) {
-    move_fan<Kind, Atom>(all, begin, end, group);
+    move_fan<Kind, Atom>(all, begin, end, share);
   } else if constexpr (!Kind::combines) {
-    move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end, group);
+    move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end, share);
   }
 }
 
 // Moves a whole pair or fan, in atoms as wide as the addresses allow, and the rest at the end in narrow ones.
-template <class Kind, class ThreadGroup>
-TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const ThreadGroup& group) {
+template <class Kind>
+TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const LaneOf& share) {
   const std::uint64_t end = all.bytes[pair], wide_end = end / 16 * 16;
   if constexpr (Kind::combines) {
     using Element = typename Kind::Element;
     if (all.atom_bytes == 16) {
-      move_range<Kind, Atom16>(all, pair, 0, wide_end, group);
-      move_range<Kind, Element>(all, pair, wide_end, end, group);
+      move_range<Kind, Atom16>(all, pair, 0, wide_end, share);
+      move_range<Kind, Element>(all, pair, wide_end, end, share);
     } else {
-      move_range<Kind, Element>(all, pair, 0, end, group);
+      move_range<Kind, Element>(all, pair, 0, end, share);
     }
   } else {
     switch (all.atom_bytes) {
       case 16:
-        move_range<Kind, Atom16>(all, pair, 0, wide_end, group);
+        move_range<Kind, Atom16>(all, pair, 0, wide_end, share);
         break;
       case 8:
-        move_range<Kind, std::uint64_t>(all, pair, 0, wide_end, group);
+        move_range<Kind, std::uint64_t>(all, pair, 0, wide_end, share);
         break;
       case 4:
-        move_range<Kind, std::uint32_t>(all, pair, 0, wide_end, group);
+        move_range<Kind, std::uint32_t>(all, pair, 0, wide_end, share);
         break;
       default:
-        move_range<Kind, std::uint8_t>(all, pair, 0, wide_end, group);
+        move_range<Kind, std::uint8_t>(all, pair, 0, wide_end, share);
     }
-    move_range<Kind, std::uint8_t>(all, pair, wide_end, end, group);
+    move_range<Kind, std::uint8_t>(all, pair, wide_end, end, share);
   }
 }
 
+// Moves a part's share. Where there are enough parts they share out the pairs, so that none waits for the loads of one
+// pair after those of another.
+template <class Kind, class ThreadGroup>
+TCA_DEVICE void move_part(const CollectiveMoves& all, const ThreadGroup& group) {
+  const Word pairs = all.way == CollectiveMoves::Way::fan ? 1 : all.targets;
+  if (all.way == CollectiveMoves::Way::nothing || pairs == 0) return;
+  const Word together = group.parts() < pairs ? 1 : pairs;  // pairs that are moved at the same time
+  const std::uint64_t part = group.part() / together;
+  const std::uint64_t parts = (group.parts() - group.part() % together + together - 1) / together;
+  const LaneOf share{part * group.lanes() + group.lane(), parts * group.lanes()};
+  for (Word pair = group.part() % together; pair < pairs; pair += together)
+    move_whole<Kind>(all, pair, share);
+}
+
 // Says "ready". The first block does so for all, since it runs only when every block of the kernel before is
-// done.
+// done. A barrier releases whatever earlier kernels have stored, at other ranks, too. Elsewhere "ready" is about this
+// rank's own memory, and on a GPU it needs no release, which would take 0.5 us: what earlier kernels have stored there
+// is in the L2 by then, where the others read and write. (NCCL's kernels on symmetric windows begin in the same way.)
 template <class ThreadGroup>
 TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
-  if (group.part() == 0) raise_flags(all, 0, step, group);
+  if (group.part() != 0) return;
+#ifdef __CUDA_ARCH__
+  constexpr bool kernels_end = true;
+#else
+  constexpr bool kernels_end = false;
+#endif
+  if (!kernels_end || !all.moves_data) return raise_flags(all, 0, step, group);
+  for (Word to = group.lane(); to < all.size; to += group.lanes())
+    if (to != all.rank) store_relaxed(all.theirs[to], step);
 }
 
 // The rest of the step; false, on every lane, when one of them gave up.
@@ -182,10 +210,7 @@ template <class Kind, class ThreadGroup>
 TCA_DEVICE bool finish_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
   if (!await_flags(all, 0, step, group)) return false;
   if (!all.moves_data) return true;
-  if (all.way != CollectiveMoves::Way::nothing) {
-    const Word moves = all.way == CollectiveMoves::Way::fan ? 1 : all.targets;
-    for (Word pair = 0; pair < moves; ++pair) move_whole<Kind>(all, pair, group);
-  }
+  move_part<Kind>(all, group);
   raise_flags(all, 1 + group.part(), step, group);
   return await_flags(all, 1 + group.part(), step, group);
 }

@@ -185,9 +185,11 @@ struct ExchangePackets {
       });
     }
     return each_packet_by_rank(all, group, [&](Word to, Word packet) {
-      if (to == all.rank) return true;
       const std::uint64_t piece = Pieces::load(all, all.input + to * all.input_pitch, packet);
-      all.place_at(to, step, packet).write(Packet::of(piece, step));
+      if (to != all.rank)
+        all.place_at(to, step, packet).write(Packet::of(piece, step));
+      else if (!Kind::combines && !all.keeps_own)
+        Pieces::store(all, all.output + to * all.output_pitch, packet, piece);
       return true;
     });
   }
@@ -200,13 +202,9 @@ struct ExchangePackets {
     } else {
       // The lane that stores a packet has sent what lay there before, so all-to-all may work in place.
       good = good && each_packet_by_rank(all, group, [&](Word from, Word packet) {
-               if (from == all.rank && all.keeps_own) return true;
+               if (from == all.rank) return true;
                Packet got;
-               if (from == all.rank) {
-                 got = Packet::of(Pieces::load(all, all.input + from * all.input_pitch, packet), step);
-               } else if (!await_packet(all, step, from, packet, got)) {
-                 return false;
-               }
+               if (!await_packet(all, step, from, packet, got)) return false;
                Pieces::store(all, all.output + from * all.output_pitch, packet, got.data());
                return true;
              });

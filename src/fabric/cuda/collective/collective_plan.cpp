@@ -19,8 +19,9 @@ constexpr std::uint64_t least_relayed_bytes = std::uint64_t{256} << 10;
 // The time of a kernel in a graph, with one trip for packets or three for flags, loads and stores, and the
 // rate at which a GPU sends. Packets are half data and are stored one by one, and the more ranks send them, the
 // longer it takes to look for each. Relays take another trip. The figures are those of two H100s
-// (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
-constexpr double packets_us = 2.4, relay_us = 0.9, moves_us = 7.8;
+// (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl), less what kernels have
+// become shorter by since, on one H200 that two processes share (2026-11-29-gpu-h200-shared.jsonl).
+constexpr double packets_us = 1.7, relay_us = 0.9, moves_us = 6.6;
 constexpr double packets_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
 // Of a broadcast that relays: as over two GPUs, since each packet has one sender there too.
 constexpr double relayed_bytes_per_us = 400e3;
@@ -42,12 +43,13 @@ Slice slice_of(std::uint64_t bytes, int part, int parts) {
   return {begin_of(part), begin_of(part + 1) - begin_of(part)};
 }
 
-// Returns the number of bytes that a rank processes in a fan or a pair.
+// Returns the number of bytes that a rank moves, of a fan once.
 std::uint64_t bytes_of_move(const CollectiveSpec& spec) {
   const auto ranks = static_cast<std::uint64_t>(spec.ranks);
   if (spec.kind == CollectiveKind::all_reduce) return spec.block_bytes / ranks + wide;
   if (spec.kind == CollectiveKind::broadcast)
     return spec.block_bytes / std::max<std::uint64_t>(ranks - 1, 1) + wide;
+  if (spec.kind == CollectiveKind::all_to_all) return spec.block_bytes * ranks;
   return spec.block_bytes;
 }
 
