@@ -61,22 +61,16 @@ void check_call(cudaError_t error) {
   throw Error(Errc::device_failed, cudaGetErrorString(error));
 }
 
-void check_pe(int pe) {
-  if (pe < 0 || pe >= here().pe().size())
-    throw Misuse(fmt::format("there is no PE {}; there are {}", pe, here().pe().size()));
-}
-void check_team(nvshmem_team_t team) {
-  here();
-  if (team < 0 || team >= teams)
-    throw Misuse(fmt::format(
-        "there is no team {}; there are NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED and NVSHMEMX_TEAM_NODE",
-        team));
+const Teams& check_team(nvshmem_team_t team) {
+  const Teams& teams = here().pe().teams();
+  Teams::require_team(team);
+  return teams;
 }
 
 // The address at another PE of symmetric memory of this one.
 void* at(const void* memory, std::size_t bytes, int pe) {
   Pe& own = here().pe();
-  check_pe(pe);
+  own.teams().require_reached(pe);
   if (!own.holds(memory, bytes))
     throw Misuse(
         fmt::format("{} bytes from {} on are not symmetric memory; nvshmem_malloc gives it", bytes, memory));
@@ -88,6 +82,35 @@ void move(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
 }
 
 void settle() { check_call(cudaStreamSynchronize(here().stream())); }
+
+// Collectives on a stream: by kernels, or across hosts. A run across hosts that has failed leaves its error with the world.
+void barrier_on(nvshmem_team_t team, cudaStream_t stream) {
+  check_team(team);
+  if (AcrossHosts* const across = here().across_hosts(team)) return across->barrier(stream);
+  launch_barrier(team, stream);
+}
+void sum_on(nvshmem_team_t team, int kind, void* to, const void* from, std::size_t count,
+            cudaStream_t stream) {
+  check_team(team);
+  if (AcrossHosts* const across = here().across_hosts(team))
+    return across->sum(static_cast<tca_nvshmem_kind>(kind), to, from, count, stream);
+  launch_sum(team, kind, to, from, count, stream);
+}
+void broadcast_on(nvshmem_team_t team, void* to, const void* from, std::size_t bytes, int root,
+                  cudaStream_t stream) {
+  check_team(team).require_pe(team, root);
+  if (AcrossHosts* const across = here().across_hosts(team))
+    return across->broadcast(to, from, bytes, root, stream);
+  launch_broadcast(team, to, from, bytes, root, stream);
+}
+void settle(nvshmem_team_t team) {
+  settle();
+  if (here().across_hosts(team) != nullptr) here().pe().world().check();
+}
+// Ends the program's next call of CUDA where a run across hosts has failed, as a kernel that waits in vain does.
+void watch_over(nvshmem_team_t team, cudaStream_t stream) {
+  if (here().across_hosts(team) != nullptr) launch_check(stream);
+}
 
 // The GPU that is current must be the one that the heap is on; kernels on another one would know of no PE.
 void check_device() {
@@ -150,8 +173,14 @@ int tca_nvshmem_my_pe(const char* call) {
 int tca_nvshmem_n_pes(const char* call) {
   return or_end(call, [] { return here().pe().size(); });
 }
-void tca_nvshmem_check_team(nvshmem_team_t team, const char* call) {
-  or_end(call, [&] { check_team(team); });
+int tca_nvshmem_team_my_pe(nvshmem_team_t team, const char* call) {
+  return or_end(call, [&] { return check_team(team).my_pe(team); });
+}
+int tca_nvshmem_team_n_pes(nvshmem_team_t team, const char* call) {
+  return or_end(call, [&] { return check_team(team).size(team); });
+}
+int tca_nvshmem_translate_pe(nvshmem_team_t team, int pe, nvshmem_team_t other, const char* call) {
+  return or_end(call, [&] { return here().pe().teams().translate(team, pe, other); });
 }
 
 void* tca_nvshmem_allocate(size_t bytes, size_t alignment, int cleared, const char* call) {
@@ -168,9 +197,9 @@ void tca_nvshmem_free(void* memory) {
   or_end("nvshmem_free", [&] { here().pe().release(memory); });
 }
 void* tca_nvshmem_ptr(const void* memory, int pe) {
-  if (session() == nullptr || pe < 0 || pe >= here().pe().size() || !here().pe().holds(memory))
-    return nullptr;
-  return at(memory, 1, pe);
+  if (session() == nullptr || !here().pe().holds(memory)) return nullptr;
+  const bool reached = here().pe().teams().translate(NVSHMEM_TEAM_WORLD, pe, NVSHMEMX_TEAM_NODE) >= 0;
+  return reached ? at(memory, 1, pe) : nullptr;
 }
 
 void tca_nvshmem_put(void* to, const void* from, size_t bytes, int pe, const char* call) {
@@ -198,25 +227,22 @@ void tca_nvshmem_put_strided(void* to, const void* from, ptrdiff_t to_stride, pt
 void tca_nvshmem_barrier(nvshmem_team_t team, const char* call) {
   or_end(call, [&] {
     check_team(team);
-    here().pe().world().barrier();  // the host's own puts are complete
+    here().world_of(team).barrier();  // the host's own puts are complete
   });
 }
 int tca_nvshmem_sum(nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
                     const char* call) {
   return or_end(call, [&] {
-    check_team(team);
-    launch_sum(team, kind, to, from, count, here().stream());
-    settle();
+    sum_on(team, kind, to, from, count, here().stream());
+    settle(team);
     return 0;
   });
 }
 int tca_nvshmem_broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
                           const char* call) {
   return or_end(call, [&] {
-    check_team(team);
-    check_pe(root);
-    launch_broadcast(team, to, from, bytes, root, here().stream());
-    settle();
+    broadcast_on(team, to, from, bytes, root, here().stream());
+    settle(team);
     return 0;
   });
 }
@@ -245,24 +271,23 @@ void tca_nvshmem_wait_on_stream(void* number, int cmp, uint64_t value, size_t by
 }
 void tca_nvshmem_barrier_on_stream(nvshmem_team_t team, cudaStream_t stream, const char* call) {
   or_end(call, [&] {
-    check_team(team);
-    launch_barrier(team, stream);
+    barrier_on(team, stream);
+    watch_over(team, stream);
   });
 }
 int tca_nvshmem_sum_on_stream(nvshmem_team_t team, int kind, void* to, const void* from, size_t count,
                               cudaStream_t stream, const char* call) {
   return or_end(call, [&] {
-    check_team(team);
-    launch_sum(team, kind, to, from, count, stream);
+    sum_on(team, kind, to, from, count, stream);
+    watch_over(team, stream);
     return 0;
   });
 }
 int tca_nvshmem_broadcast_on_stream(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
                                     cudaStream_t stream, const char* call) {
   return or_end(call, [&] {
-    check_team(team);
-    check_pe(root);
-    launch_broadcast(team, to, from, bytes, root, stream);
+    broadcast_on(team, to, from, bytes, root, stream);
+    watch_over(team, stream);
     return 0;
   });
 }

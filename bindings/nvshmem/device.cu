@@ -65,20 +65,23 @@ __device__ bool may_tell() {
   let_tell();
   return false;
 }
+// How long this PE waits; every team that kernels meet in says the same.
+__device__ const tca::device::WaitLimits& limits() { return team_of[NVSHMEMX_TEAM_NODE].limits; }
+
 __device__ void end_kernel() {
-  tca::device::end_wait_in_vain(team_of[0].limits);
+  tca::device::end_wait_in_vain(limits());
   tca::device::fence_system();
   __trap();
 }
 
 __device__ Word lost_pe() {
-  const tca::device::WaitLimits& limits = team_of[0].limits;
-  for (Word pe = 0; pe < team_of[0].size; ++pe)
-    if (tca::device::is_gone(limits, pe)) return pe;
+  for (int number = 0; number < state.node_pes; ++number)
+    if (tca::device::is_gone(limits(), static_cast<Word>(number)))
+      return static_cast<Word>(state.node[number]);
   return nobody;
 }
 
-__device__ double seconds() { return static_cast<double>(team_of[0].limits.limit_ns) * 1e-9; }
+__device__ double seconds() { return static_cast<double>(limits().limit_ns) * 1e-9; }
 
 __device__ __noinline__ void fail_team(nvshmem_team_t team, Word missing, const char* call) {
   if (missing == somebody) {
@@ -87,8 +90,8 @@ __device__ __noinline__ void fail_team(nvshmem_team_t team, Word missing, const 
     if (const Word lost = lost_pe(); lost != nobody)
       printf("nvshmem: PE %d: %s: PE %u is lost\n", state.pe, call, lost);
     else
-      printf("nvshmem: PE %d: %s on team %d: PE %u has not come within %g s\n", state.pe, call, team, missing,
-             seconds());
+      printf("nvshmem: PE %d: %s on team %d: PE %d has not come within %g s\n", state.pe, call, team,
+             state.node[missing], seconds());
   }
   end_kernel();
 }
@@ -97,8 +100,26 @@ __device__ __noinline__ void fail_no_team(nvshmem_team_t team, const char* call)
   end_kernel();
 }
 
+__device__ __noinline__ void fail_across_hosts(const char* call) {
+  if (may_tell())
+    printf(
+        "nvshmem: PE %d: %s: the %d PEs are on several hosts, and kernels meet within one; use "
+        "NVSHMEMX_TEAM_NODE, or make the call on the host or on a stream\n",
+        state.pe, call, state.pes);
+  end_kernel();
+}
+__device__ __noinline__ void fail_root(int root, Word pes, const char* call) {
+  if (may_tell()) printf("nvshmem: PE %d: %s: there is no PE %d; there are %u\n", state.pe, call, root, pes);
+  end_kernel();
+}
+
+__device__ void check_team(nvshmem_team_t team, const char* call) {
+  if (static_cast<unsigned>(team) >= 3) fail_no_team(team, call);
+}
+
 __device__ const tca::DeviceTeam& find_team(nvshmem_team_t team, const char* call) {
   check_team(team, call);
+  if (team_of[team].size == 0) fail_across_hosts(call);
   return team_of[team];
 }
 
@@ -109,10 +130,11 @@ __device__ int meet(nvshmem_team_t team, const char* call, const Body& body) {
   return 0;
 }
 
+// The address at a PE of a team that kernels meet in, by its number there.
 template <class T>
 __device__ T* there(T* here, Word pe) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(here) +
-                              static_cast<std::uintptr_t>(state.apart[pe]));
+                              static_cast<std::uintptr_t>(state.node_apart[pe]));
 }
 
 // Each PE adds up its share of the elements, over all PEs' memory, and stores it at all of them. Its share is nobody else's,
@@ -161,13 +183,17 @@ __device__ void copy_elements(Atom* to, const Atom* from, std::ptrdiff_t to_stri
 
 }  // namespace
 
-__device__ void fail_at(const void* address, int pe, const char* call) {
+__device__ void require_reached(const void* here, int pe, const char* call) {
+  if (address(here, pe) != nullptr) return;
   if (may_tell()) {
     if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes))
       printf("nvshmem: PE %d: %s: there is no PE %d; there are %d\n", state.pe, call, pe, state.pes);
+    else if (is_elsewhere(state.apart[pe]))
+      printf("nvshmem: PE %d: %s: PE %d is on another host, and kernels reach the PEs of one\n", state.pe,
+             call, pe);
     else
       printf("nvshmem: PE %d: %s to PE %d: %p is not symmetric memory; nvshmem_malloc gives it\n", state.pe,
-             call, pe, address);
+             call, pe, here);
   }
   end_kernel();
 }
@@ -193,16 +219,27 @@ __device__ void fail_wait(const void* address, int cmp, unsigned long long want,
 __device__ unsigned long long go_on(unsigned long long begin) {
   constexpr unsigned long long last_polls =
       1;  // in place of a time: a PE is lost, and its last signal may just have come
-  const tca::device::WaitLimits& limits = team_of[0].limits;
-  if (tca::device::load_relaxed(limits.over) != 0 || tca::device::load_relaxed(limits.abort) != 0) return 0;
+  if (tca::device::load_relaxed(limits().over) != 0 || tca::device::load_relaxed(limits().abort) != 0)
+    return 0;
   if (lost_pe() != nobody) return begin == last_polls ? 0 : last_polls;
   const unsigned long long now = tca::device::now_ns();
   if (begin <= last_polls) return now;
-  return now - begin < limits.limit_ns ? begin : 0;
+  return now - begin < limits().limit_ns ? begin : 0;
 }
 
-__device__ void check_team(nvshmem_team_t team, const char* call) {
-  if (static_cast<unsigned>(team) >= 3) fail_no_team(team, call);
+__device__ int team_my_pe(nvshmem_team_t team, const char* call) {
+  check_team(team, call);
+  return team == NVSHMEM_TEAM_WORLD ? state.pe : state.node_pe;
+}
+__device__ int team_n_pes(nvshmem_team_t team, const char* call) {
+  check_team(team, call);
+  return team == NVSHMEM_TEAM_WORLD ? state.pes : state.node_pes;
+}
+
+__device__ void check_collectives(const char* call) {
+  if (tca::device::load_relaxed(limits().over) == 0) return;
+  if (may_tell()) printf("nvshmem: PE %d: %s: not all PEs have come\n", state.pe, call);
+  end_kernel();
 }
 
 __device__ void copy(Scope scope, void* to, const void* from, size_t bytes, unsigned atom) {
@@ -259,16 +296,16 @@ __device__ int sum(nvshmem_team_t number, void* to_numbers, const void* from_num
 template <Scope scope>
 __device__ int broadcast(nvshmem_team_t number, void* to, const void* from, size_t bytes, int root,
                          const char* call) {
-  if (static_cast<unsigned>(root) >= static_cast<unsigned>(state.pes)) fail_at(to, root, call);
   return meet(number, call, [&](const tca::DeviceTeam& team) {
+    if (static_cast<unsigned>(root) >= team.size) fail_root(root, team.size, call);
     const auto group = group_of<scope>();
     if (bytes <= 8 * team.max_values)
       return Meeting(team, group)
           .broadcast(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
                      static_cast<Word>(bytes), static_cast<Word>(root));
-    at(static_cast<char*>(to), root, call);
-    if (state.pe == root)
-      for (int pe = 0; pe < state.pes; ++pe) copy(scope, there(static_cast<char*>(to), pe), from, bytes, 1);
+    at(static_cast<char*>(to), state.node[root], call);
+    if (team.rank == static_cast<Word>(root))
+      for (Word pe = 0; pe < team.size; ++pe) copy(scope, there(static_cast<char*>(to), pe), from, bytes, 1);
     return Meeting(team, group).barrier();
   });
 }

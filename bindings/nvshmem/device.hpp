@@ -22,6 +22,8 @@ void tell_kernels(const tca_nvshmem::State& state, const DeviceTeam* teams, int 
 void launch_signal(std::uint64_t* at, std::uint64_t value, int op, int pe, Stream stream);
 void launch_wait(void* at, int cmp, std::uint64_t value, std::size_t bytes, bool is_signed, Stream stream);
 void launch_barrier(int team, Stream stream);
+// Ends with an error where a collective before it has waited in vain.
+void launch_check(Stream stream);
 void launch_sum(int team, int kind, void* to, const void* from, std::size_t count, Stream stream);
 void launch_broadcast(int team, void* to, const void* from, std::size_t bytes, int root, Stream stream);
 void launch_put_strided(void* to, const void* from, std::ptrdiff_t to_stride, std::ptrdiff_t from_stride,

@@ -46,6 +46,7 @@ std::size_t heap_bytes(const char* setting) {
 
 Pe::Pe(World& world, std::size_t heap_bytes)
     : world_(world),
+      teams_(world.rank(), world.sub_cluster_of_ranks()),
       window_(world.window<std::byte>(static_cast<std::int64_t>(heap_bytes), "NVSHMEM's symmetric heap")),
       heap_(heap_bytes) {
   const std::vector<std::uint64_t> sizes = world.all_gather(std::uint64_t{heap_bytes});

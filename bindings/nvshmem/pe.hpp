@@ -1,27 +1,16 @@
-// What a PE has: its world, its symmetric heap, and three teams of kernels where there are kernels.
+// What a PE has: its world, its symmetric heap, and the teams that it is in.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "nvshmem/heap.hpp"
-#include "tca/team.hpp"
+#include "nvshmem/misuse.hpp"
+#include "nvshmem/teams.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"
 
 namespace tca::nvshmem {
-
-// What a call asks for that cannot be.
-class Misuse : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-inline constexpr int teams = 3;            // NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED and NVSHMEMX_TEAM_NODE
-inline constexpr int values_at_once = 64;  // that a team combines in one step
 
 // The size of the heap by NVSHMEM_SYMMETRIC_SIZE, such as 512M; 1 GiB without it. Throws Misuse for anything else.
 std::size_t heap_bytes(const char* setting);
@@ -34,8 +23,10 @@ class Pe {
   int rank() const { return world_.rank(); }
   int size() const { return world_.size(); }
   World& world() { return world_; }
+  const Teams& teams() const { return teams_; }
   std::byte* heap() const { return window_.data(); }
   std::size_t heap_size() const { return heap_.bytes(); }
+  // The heaps of all PEs; null where this one does not reach them.
   const DeviceWindow<std::byte>& parts() const { return window_.untyped().device(); }
   std::size_t offset_of(const void* memory) const;
   bool holds(const void* memory, std::size_t bytes = 1) const;
@@ -49,6 +40,7 @@ class Pe {
   void clear(std::size_t offset, std::size_t bytes);
 
   World& world_;
+  Teams teams_;
   Window<std::byte> window_;
   Heap heap_;
   std::size_t alignment_;  // of every PE's heap

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <optional>
-#include <string>
+#include <vector>
 
+#include "nvshmem/across_hosts.hpp"
 #include "nvshmem/pe.hpp"
+#include "tca/team.hpp"
 #include "tca_nvshmem/types.h"
 
 namespace tca::nvshmem {
@@ -18,12 +20,21 @@ class Session {
   ~Session();
 
   Pe& pe() { return *pe_; }
+  // The PEs of a team.
+  World& world_of(nvshmem_team_t team) { return node_ && team != NVSHMEM_TEAM_WORLD ? *node_ : world_; }
+  // What a team does together where its PEs are on several hosts; null where kernels do it.
+  AcrossHosts* across_hosts(nvshmem_team_t team) {
+    return across_ && team == NVSHMEM_TEAM_WORLD ? &*across_ : nullptr;
+  }
   // The stream of what the host does without naming one.
   Stream stream() const { return stream_; }
 
  private:
   World world_;
   std::optional<Pe> pe_;
+  // Where PEs are on several hosts: those of this one, and what all do together.
+  std::optional<World> node_;
+  std::optional<AcrossHosts> across_;
   std::vector<Team> teams_;
   Stream stream_ = nullptr;
 };

@@ -4,7 +4,8 @@
 
 namespace tca_nvshmem {
 extern __constant__ tca::DeviceTeam team_of[3];
-}
+__device__ void check_collectives(const char* call);
+}  // namespace tca_nvshmem
 
 namespace tca::nvshmem {
 namespace {
@@ -20,6 +21,7 @@ template <class T>
 __global__ void wait_kernel(const T* at, int cmp, T value) {
   tca_nvshmem::wait(at, cmp, value, "a wait on a stream");
 }
+__global__ void check_kernel() { tca_nvshmem::check_collectives("a collective across hosts"); }
 __global__ void barrier_kernel(int team) {
   tca_nvshmem::barrier<tca_nvshmem::by_block>(team, "a barrier on a stream");
 }
@@ -72,6 +74,11 @@ void launch_wait(void* at, int cmp, std::uint64_t value, std::size_t bytes, bool
 void launch_barrier(int team, Stream stream) {
   barrier_kernel<<<1, few, 0, stream>>>(team);
   launched("a barrier");
+}
+
+void launch_check(Stream stream) {
+  check_kernel<<<1, 1, 0, stream>>>();
+  launched("a collective across hosts");
 }
 
 void launch_sum(int team, int kind, void* to, const void* from, std::size_t count, Stream stream) {

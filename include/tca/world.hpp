@@ -67,8 +67,7 @@ class TCA_API World {
   /// A group shares what this world has of memory, connections and threads, and keeps it. A wait in one moves what
   /// this rank owes in all of them, and a rank that is lost is lost to all. Errors number ranks as the group does.
   ///
-  /// Not in a group: teams and collectives that kernels run by themselves (chains carry those of tca/coll.hpp
-  /// there), windows that kernels put into on their own, and the channel mpi/rma.
+  /// Kernels have the group's teams, windows and collectives as they have a world's. Not in a group: the channel mpi/rma.
   ///
   /// Throws Error{invalid_argument}, on this rank alone, where it is none of `ranks`, one of them is named twice,
   /// or is no rank of this world. Where ranks give different lists they wait for each other in vain:

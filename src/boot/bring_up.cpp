@@ -154,7 +154,7 @@ void connect(Connections& connections, const WorldOptions& options, std::vector<
 
 // Brings up processes of one host, which meet at the place of their launch.
 void meet(Connections& connections, const LaunchInfo& launch, const Asked& asked) {
-  connections.control = join(launch, asked.options.time_limit);
+  connections.control = join(launch, asked.options.time_limit, asked.options.fabric);
   agree_on_fabric(*connections.control, asked);
   connect(connections, asked.options,
           std::vector<int>(static_cast<std::size_t>(connections.control->size())));

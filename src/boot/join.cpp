@@ -45,15 +45,16 @@ std::unique_ptr<shm::ShmControl> join_others(const LaunchInfo& launch, std::chro
 
 }  // namespace
 
-std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::milliseconds time_limit) {
+std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::milliseconds time_limit,
+                                      std::string_view fabric) {
   if (launch.spans_hosts()) {
     const std::string where = launch.hosts > 1
                                   ? fmt::format("the {} ranks on {} hosts", launch.size, launch.hosts)
                                   : fmt::format("{} of {} ranks on this host", launch.here, launch.size);
     fail(Errc::invalid_argument,
-         "{} started {}; the shm fabric serves one host, so start all of them on one, or choose shm+mpi "
+         "{} started {}; the {} fabric serves one host, so start all of them on one, or choose {}+mpi "
          "(WorldOptions::fabric or OPENTCA_FABRIC)",
-         launch.launcher, where);
+         launch.launcher, where, fabric, fabric);
   }
   if (launch.size > shm::max_ranks) {
     fail(Errc::invalid_argument, "a world of {} ranks is larger than the shm fabric can hold ({})",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "boot/launch_info.hpp"
 #include "control/shm/shm_control.hpp"
@@ -10,8 +11,9 @@ namespace tca::boot {
 
 // Opens or creates the control segment and waits for every rank. Throws Error{incompatible} for a segment
 // that belongs to another user or program, is corrupted or of another version, and Error{invalid_argument}
-// for ranks on several hosts.
-std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::milliseconds time_limit);
+// for ranks on several hosts, whose `fabric` serves one.
+std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::milliseconds time_limit,
+                                      std::string_view fabric = "shm");
 
 // Returns a rendezvous for `ranks` threads, or for a world of one.
 shm::Mapping make_thread_rendezvous(int ranks);

@@ -1,7 +1,7 @@
 /* NVSHMEM's calls on OpenTCA: those of them that are here, by their names and with their meaning. docs/nvshmem.md has the list.
  *
  * Kernels make these calls in translation units that nvcc compiles with -rdc=true; the host from any C or C++. Every PE is a
- * process with a GPU, and all GPUs reach each other's memory. A call that is not here does not compile.
+ * process with a GPU, and the GPUs of a host reach each other's memory. A call that is not here does not compile.
  */
 #ifndef TCA_NVSHMEM_H
 #define TCA_NVSHMEM_H

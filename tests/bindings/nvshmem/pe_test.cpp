@@ -6,19 +6,12 @@
 #include <algorithm>
 #include <string>
 
+#include "bindings/nvshmem/message_of.hpp"
+
 namespace tca::nvshmem {
 namespace {
 
 constexpr std::size_t heap = 1 << 16;
-
-std::string message_of(const auto& call) {
-  try {
-    call();
-  } catch (const Misuse& misuse) {
-    return misuse.what();
-  }
-  return "none";
-}
 
 TEST(NvshmemPe, HasItsBlocksAtTheSamePlacesAsTheOthers) {
   World::run_threads(3, [](World& world) {

@@ -47,16 +47,14 @@ TCA_NVSHMEM_CALL int nvshmem_my_pe(void) { return TCA_NVSHMEM_HERE(state.pe, my_
 TCA_NVSHMEM_CALL int nvshmem_n_pes(void) { return TCA_NVSHMEM_HERE(state.pes, n_pes("nvshmem_n_pes")); }
 TCA_NVSHMEM_CALL int nvshmem_team_my_pe(nvshmem_team_t team) {
   if (team == NVSHMEM_TEAM_INVALID) return -1;
-  TCA_NVSHMEM_HERE(check_team(team, "nvshmem_team_my_pe"), check_team(team, "nvshmem_team_my_pe"));
-  return nvshmem_my_pe();
+  return TCA_NVSHMEM_HERE(team_my_pe(team, "nvshmem_team_my_pe"), team_my_pe(team, "nvshmem_team_my_pe"));
 }
 TCA_NVSHMEM_CALL int nvshmem_team_n_pes(nvshmem_team_t team) {
   if (team == NVSHMEM_TEAM_INVALID) return -1;
-  TCA_NVSHMEM_HERE(check_team(team, "nvshmem_team_n_pes"), check_team(team, "nvshmem_team_n_pes"));
-  return nvshmem_n_pes();
+  return TCA_NVSHMEM_HERE(team_n_pes(team, "nvshmem_team_n_pes"), team_n_pes(team, "nvshmem_team_n_pes"));
 }
 TCA_NVSHMEM_CALL int nvshmem_team_translate_pe(nvshmem_team_t team, int pe, nvshmem_team_t other) {
-  return team == NVSHMEM_TEAM_INVALID || other == NVSHMEM_TEAM_INVALID || pe < 0 || pe >= nvshmem_n_pes() ? -1 : pe;
+  return TCA_NVSHMEM_HERE(translate_pe(team, pe, other), translate_pe(team, pe, other, "nvshmem_team_translate_pe"));
 }
 
 /* Symmetric memory: collective, but for the last. */

@@ -20,7 +20,9 @@ __device__ __forceinline__ int sum_by_thread(nvshmem_team_t team, void* to, cons
 template <Scope scope>
 __device__ int broadcast(nvshmem_team_t team, void* to, const void* from, size_t bytes, int root,
                          const char* call);
-__device__ void check_team(nvshmem_team_t team, const char* call);
+// This PE's number in a team, and how many PEs are in it.
+__device__ int team_my_pe(nvshmem_team_t team, const char* call);
+__device__ int team_n_pes(nvshmem_team_t team, const char* call);
 
 }  // namespace tca_nvshmem
 

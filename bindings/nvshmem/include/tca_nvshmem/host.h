@@ -22,7 +22,9 @@ int tca_nvshmem_is_up(void);
 
 int tca_nvshmem_my_pe(const char* call);
 int tca_nvshmem_n_pes(const char* call);
-void tca_nvshmem_check_team(nvshmem_team_t team, const char* call);
+int tca_nvshmem_team_my_pe(nvshmem_team_t team, const char* call);
+int tca_nvshmem_team_n_pes(nvshmem_team_t team, const char* call);
+int tca_nvshmem_translate_pe(nvshmem_team_t team, int pe, nvshmem_team_t other, const char* call);
 
 void* tca_nvshmem_allocate(size_t bytes, size_t alignment, int cleared, const char* call);
 void tca_nvshmem_free(void* memory);

@@ -7,11 +7,14 @@
 
 namespace tca_nvshmem {
 
-// The address of memory of this PE at another one; null where the memory is not symmetric or the PE not there.
+// The address of memory of this PE at another one; null where the memory is not symmetric, and the PE not there or on another
+// host.
 __device__ __forceinline__ void* address(const void* here, int pe) {
   const unsigned long long place = reinterpret_cast<unsigned long long>(here),
                            offset = place - reinterpret_cast<unsigned long long>(state.heap);
-  if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes) || offset >= state.bytes) return nullptr;
+  if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes) || offset >= state.bytes ||
+      is_elsewhere(state.apart[pe]))
+    return nullptr;
   return reinterpret_cast<void*>(place + state.apart[pe]);
 }
 

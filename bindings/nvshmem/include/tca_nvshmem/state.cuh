@@ -10,8 +10,9 @@ extern __constant__ State state;
 
 enum Scope { by_thread, by_warp, by_block };
 
-// These end the kernel: they say on standard output which PE made which call, and what was wrong.
-__device__ void fail_at(const void* address, int pe, const char* call);
+// These end the kernel: they say on standard output which PE made which call, and what was wrong. The first does so unless the
+// memory is symmetric and the PE on this host.
+__device__ void require_reached(const void* here, int pe, const char* call);
 __device__ void fail_wait(const void* address, int cmp, unsigned long long want, unsigned long long have,
                           const char* call);
 
@@ -19,14 +20,25 @@ __device__ void fail_wait(const void* address, int cmp, unsigned long long want,
 // on: the time limit has passed, or a PE is lost.
 __device__ unsigned long long go_on(unsigned long long begin);
 
-// Whether memory is symmetric and the PE one of the world; otherwise the kernel ends.
+__device__ __forceinline__ bool is_elsewhere(long long apart) { return (apart & elsewhere) != 0; }
+
+// The address at another PE of symmetric memory of this one.
 template <class T>
 __device__ __forceinline__ T* at(T* here, int pe, const char* call) {
   const unsigned long long offset =
       reinterpret_cast<unsigned long long>(here) - reinterpret_cast<unsigned long long>(state.heap);
-  if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes) || offset >= state.bytes)
-    fail_at(here, pe, call);
+  if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.near) || offset >= state.bytes)
+    require_reached(here, pe, call);
   return reinterpret_cast<T*>(reinterpret_cast<unsigned long long>(here) + state.apart[pe]);
+}
+
+// What a PE of one team is called in another; -1 where it is in only one of them.
+__device__ __forceinline__ int translate_pe(nvshmem_team_t team, int pe, nvshmem_team_t other) {
+  const bool from_world = team == NVSHMEM_TEAM_WORLD, to_world = other == NVSHMEM_TEAM_WORLD;
+  if (team == NVSHMEM_TEAM_INVALID || other == NVSHMEM_TEAM_INVALID || pe < 0 ||
+      pe >= (from_world ? state.pes : state.node_pes))
+    return -1;
+  return from_world == to_world ? pe : from_world ? state.in_node[pe] : state.node[pe];
 }
 
 template <Scope scope>
