@@ -44,9 +44,11 @@ std::vector<T> read(const T* memory, std::size_t count) {
   check(cudaMemcpy(values.data(), memory, count * sizeof(T), cudaMemcpyDefault), "reading");
   return values;
 }
+// A copy of pageable memory may return before its bytes are there, and the host's calls have a stream of their own.
 template <class T>
 void write(T* memory, const std::vector<T>& values) {
   check(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyDefault), "writing");
+  check(cudaDeviceSynchronize(), "writing");
 }
 
 // The PEs of this host, as OPENTCA_SUBCLUSTER divides the world.
@@ -209,8 +211,8 @@ void host_calls_over_all() {
 // Kernels and what all do together, one behind the other, and the same again as a graph.
 void on_a_stream(const Host& host) {
   const int pe = nvshmem_my_pe(), pes = nvshmem_n_pes(), total = pes * (pes - 1) / 2;
-  auto* const memory = symmetric<double>(3 * n);
-  double *const sums = memory + n, *const ghosts = memory + 2 * n;
+  auto* const memory = symmetric<double>(4 * n);
+  double *const sums = memory + n, *const ghosts = memory + 2 * n, *const copies = memory + 3 * n;
   cudaStream_t stream;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
   const int right = host.first + (host.me + 1) % host.pes,
@@ -219,8 +221,8 @@ void on_a_stream(const Host& host) {
     fill<<<1, threads, 0, stream>>>(memory, n, pe);
     nvshmemx_double_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, sums, memory, n, stream);
     compare<<<1, threads, 0, stream>>>(sums, n, total, pes, __LINE__);
-    nvshmemx_double_broadcast_on_stream(NVSHMEM_TEAM_WORLD, sums, memory, n, pes - 1, stream);
-    compare<<<1, threads, 0, stream>>>(sums, n, pes - 1, 1, __LINE__);
+    nvshmemx_double_broadcast_on_stream(NVSHMEM_TEAM_WORLD, copies, memory, n, pes - 1, stream);
+    compare<<<1, threads, 0, stream>>>(copies, n, pes - 1, 1, __LINE__);
     nvshmemx_double_put_on_stream(ghosts, memory, n, right, stream);
     nvshmemx_barrier_all_on_stream(stream);
     compare<<<1, threads, 0, stream>>>(ghosts, n, left, 1, __LINE__);
