@@ -44,7 +44,7 @@ namespace tca {
 template <class View>
 class BlockChainOf : protected device::PartOf<View> {
  public:
-  __device__ explicit BlockChainOf(const View& chain) : BlockChainOf(chain, false) {}
+  __device__ explicit BlockChainOf(const View& chain) : BlockChainOf(chain, device::PartsStart::apart) {}
   __device__ ~BlockChainOf() { this->keep_step(); }
 
   /// Sends what any thread of the block has stored before it.
@@ -55,8 +55,8 @@ class BlockChainOf : protected device::PartOf<View> {
   using device::PartOf<View>::wait;
 
  protected:
-  __device__ BlockChainOf(const View& chain, bool parts_start_together)
-      : device::PartOf<View>(chain, device::block_for(chain), parts_start_together) {
+  __device__ BlockChainOf(const View& chain, device::PartsStart starts)
+      : device::PartOf<View>(chain, device::block_for(chain), starts) {
     this->read_step();
   }
 };
@@ -71,7 +71,7 @@ class GridChainOf : protected BlockChainOf<View> {
   using Blocks = BlockChainOf<View>;
 
  public:
-  __device__ explicit GridChainOf(const View& chain) : Blocks(chain, true) {}
+  __device__ explicit GridChainOf(const View& chain) : Blocks(chain, device::PartsStart::together) {}
 
   /// Says that this block has stored what it has to send and is done reading what arrived. Between this call
   /// and `start` it may do work that does neither, while the others come here.

@@ -216,6 +216,7 @@ TCA_DEVICE_APART Word missing_packets(const DeviceChain& chain, Word step, Unit 
 // is, since they travel together, and awaits those that the length needs.
 class OwnPacket {
  public:
+  OwnPacket() = default;  // not yet known
   template <class Unit>
   TCA_DEVICE OwnPacket(const Table<LlPut>& table, Word chunks, const Unit& unit) {
     Chunks<Unit> all(table, chunks, unit);

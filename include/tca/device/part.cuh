@@ -31,22 +31,28 @@ class ChainPart {
   using Unit = typename UnitOf<ThreadGroup>::Type;
 
  public:
-  // `parts_start_together`: no part comes to a `start` before all are done with the step before, for example
-  // because the kernel has just begun. `with_copy_engine`: the host has a copy engine move the puts that are
-  // meant for one.
-  __device__ ChainPart(const DeviceChain& chain, const ThreadGroup& group, bool parts_start_together,
-                       bool with_copy_engine = false)
+  // `with_copy_engine`: the host has a copy engine move the puts that are meant for one. `receives_later`: see
+  // `prepare_to_receive`.
+  __device__ ChainPart(const DeviceChain& chain, const ThreadGroup& group, PartsStart starts,
+                       bool with_copy_engine = false, bool receives_later = false)
       : chain_(chain),
         group_(group),
         out_(chain.ll_out, chain.chunks_out, Unit(group_)),
-        in_(chain.ll_in, chain.chunks_in, Unit(group_)),
         sends_own_packet_(
             keep_in_register(out_.is_all() && chain.segments_out == 0 && chain.readies.count == 0)),
-        receives_own_packet_(
-            keep_in_register(in_.is_all() && chain.segments_in == 0 && group_.lanes() == Warp::size)),
-        parts_start_together_(parts_start_together),
-        with_copy_engine_(with_copy_engine) {}
+        starts_(starts),
+        with_copy_engine_(with_copy_engine) {
+    if (!receives_later) set_up_receiving();
+  }
   ChainPart(const ChainPart&) = delete;
+
+  // Finds out where to receive, for a part that `receives_later`: once it has sent, since that takes as long as the way of
+  // what it awaits. Called after `read_step` and before a wait.
+  __device__ void prepare_to_receive() {
+    if (!takes_part()) return;
+    set_up_receiving();
+    in_.begin_after(step_ - 1);
+  }
 
   // Takes over the number of finished steps from the kernel that ran the chain last.
   __device__ void read_step() {
@@ -160,12 +166,18 @@ class ChainPart {
   Word step_ = 0;
   // Whether this warp's own packets are all that the step sends from here, and all that it brings here (for a
   // group of one warp): a small message then passes one branch for all the rest.
-  Flag sends_own_packet_, receives_own_packet_;
-  bool parts_start_together_;
+  Flag sends_own_packet_, receives_own_packet_ = 0;
+  PartsStart starts_;
   bool with_copy_engine_;
   bool good_ = true;
 
  private:
+  __device__ void set_up_receiving() {
+    in_ = OwnPacket(chain_.ll_in, chain_.chunks_in, Unit(group_));
+    receives_own_packet_ =
+        keep_in_register(in_.is_all() && chain_.segments_in == 0 && group_.lanes() == Warp::size);
+  }
+
   // Parts beyond the most that a chain is cut into have nothing to do.
   __device__ bool takes_part() const { return group_.part() < group_.parts(); }
 
@@ -181,7 +193,7 @@ class ChainPart {
   __device__ void begin() {
     ++step_;
     if (sends_own_packet_ != 0 || chain_.readies.count == 0) return;
-    good_ = good_ && post_ready(chain_, step_, group_, parts_start_together_);
+    good_ = good_ && post_ready(chain_, step_, group_, starts_);
   }
 
   __device__ void send() {

@@ -38,6 +38,7 @@ __device__ device::Block block_for(const Lengths&) { return device::Block::of_gr
 template <class L>
 using BlockOf = std::conditional_t<std::is_same_v<L, TimedLengths>, device::TimedBlock, device::Block>;
 enum class Copies { by_engine, by_blocks };
+enum class Receives { now, later };
 
 // A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
 // no other order among themselves.
@@ -47,8 +48,10 @@ class StreamPart : public device::ChainPart<BlockOf<L>> {
   using Part::chain_, Part::good_, Part::group_;
 
  public:
-  __device__ StreamPart(const DeviceChain& chain, const L& lengths, Copies copies = Copies::by_engine)
-      : Part(chain, block_for(lengths), true, copies == Copies::by_engine) {
+  __device__ StreamPart(const DeviceChain& chain, const L& lengths, Receives receives,
+                        Copies copies = Copies::by_engine)
+      : Part(chain, block_for(lengths), device::PartsStart::with_kernel, copies == Copies::by_engine,
+             receives == Receives::later) {
     wait_for_previous_kernel();
     this->read_step();
   }
@@ -85,7 +88,7 @@ class StreamPart : public device::ChainPart<BlockOf<L>> {
 template <class L>
 __global__ void __launch_bounds__(256)
     start_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths) {
-  StreamPart running(chain, lengths);
+  StreamPart running(chain, lengths, Receives::later);
   running.set(lengths);
   running.start();
   running.finish();
@@ -94,7 +97,7 @@ __global__ void __launch_bounds__(256)
 template <class L>
 __global__ void __launch_bounds__(256)
     wait_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
-  StreamPart running(chain, lengths);
+  StreamPart running(chain, lengths, Receives::now);
   running.wait();
   running.finish(lengths, done);
 }
@@ -102,9 +105,10 @@ __global__ void __launch_bounds__(256)
 template <class L>
 __global__ void __launch_bounds__(256)
     exchange_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, Done done) {
-  StreamPart running(chain, lengths);
+  StreamPart running(chain, lengths, Receives::later);
   running.set(lengths);
   running.start();
+  running.prepare_to_receive();
   running.wait();
   running.finish(lengths, done);
 }
@@ -114,7 +118,7 @@ template <class L>
 __global__ void __launch_bounds__(256)
     attempt_kernel(const __grid_constant__ DeviceChain chain, const __grid_constant__ L lengths, bool sent,
                    Word* outcome) {
-  StreamPart running(chain, lengths, Copies::by_blocks);
+  StreamPart running(chain, lengths, Receives::now, Copies::by_blocks);
   if (!sent) running.set(lengths);
   sent = sent || running.try_start(true);
   const bool is_over = sent && running.try_wait(true);

@@ -269,7 +269,7 @@ void run_both(Ends& ends, const std::vector<Word>& lengths, bool stores) {
     }
   });
   for (Word step = 1; step <= lengths.size(); ++step) {
-    if (stores) device::post_ready(ends.in, step, Unit{}, true);
+    if (stores) device::post_ready(ends.in, step, Unit{}, device::PartsStart::together);
     const bool good = stores ? device::receive_stores(ends.in, step, Unit{})
                              : device::receive_packets<true>(ends.in, step, Unit{});
     if (!good || !ends.is_right(lengths[step - 1], step)) {

@@ -41,7 +41,9 @@ class DevicePart {
     ++step_;
     if (how_.whole_grid) grid_.arrive_and_wait();
     block_.sync();
-    good_ = good_ && device::post_ready(rank_.chain, step_, block_, how_.whole_grid);
+    good_ = good_ &&
+            device::post_ready(rank_.chain, step_, block_,
+                               how_.whole_grid ? device::PartsStart::together : device::PartsStart::apart);
     look_until([this] {
       return device::missing_acks(rank_.chain, step_, warp_) == device::no_link &&
              device::missing_permission(rank_.chain, step_, block_) == device::no_link;

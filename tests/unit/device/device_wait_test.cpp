@@ -111,8 +111,8 @@ TEST(DeviceWait, OfAPartThatIsAhead) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
   Team team(1);
   const HostBlock ahead{team, 1, 2, 0, 1};
-  EXPECT_TRUE(device::post_ready(ranks[1].chain, 101, ahead, false));
-  EXPECT_FALSE(device::post_ready(ranks[1].chain, 102, ahead, false));
+  EXPECT_TRUE(device::post_ready(ranks[1].chain, 101, ahead, device::PartsStart::apart));
+  EXPECT_FALSE(device::post_ready(ranks[1].chain, 102, ahead, device::PartsStart::apart));
   expect_told(ranks, 1, -1, 0);
 }
 

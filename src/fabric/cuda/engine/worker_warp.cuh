@@ -13,7 +13,7 @@ class WorkerWarp {
       : view_(view),
         workers_(workers),
         by_kernels_(producer_of(number) == EngineView::kernels),
-        part_(workers.chain(), EngineWarp(), true) {}
+        part_(workers.chain(), EngineWarp(), device::PartsStart::together) {}
 
   __device__ void run() {
     while (next_item()) {
@@ -50,7 +50,7 @@ class WorkerWarp {
     busy_warps_ = workers_.busy_warps;
     last_busy_block_ = workers_.last_busy_block;
     is_busy_ = warp() % workers_in_group < busy_warps_;
-    new (&part_) Part(workers_.chain(), EngineWarp(), true);
+    new (&part_) Part(workers_.chain(), EngineWarp(), device::PartsStart::together);
     has_only_own_packets_ = busy_warps_ == 1 && last_busy_block_ == 0 && part_.has_only_own_packets();
   }
 
