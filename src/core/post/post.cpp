@@ -254,9 +254,11 @@ class NoticesState {
       }
       return false;
     };
-    const bool come =
-        wait_until(*world_, WaitingForAny(*world_, slot), {at_most},
-                   "; has a rank raised one? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)", take);
+    const WaitingForAny waiting(*world_, slot);
+    bool come = wait_until(*world_, waiting, {at_most},
+                           "; has a rank raised one? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)", take);
+    // A short wait ends before it looks for lost ranks.
+    if (!come && looks_.go_round(0)) check_missing(*world_, waiting, [&] { return come = take(); });
     return come ? std::optional(notice) : std::nullopt;
   }
 
