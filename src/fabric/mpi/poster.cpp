@@ -1,7 +1,6 @@
 #include "fabric/mpi/poster.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <set>
 #include <utility>
@@ -42,12 +41,9 @@ class MpiOwnRegion final : public fabric::OwnRegion {
  public:
   MpiOwnRegion(MpiPoster& poster, std::size_t bytes, std::byte* existing) : poster_(poster), data_(existing) {
     if (existing == nullptr) {
-      // A whole number of lines, as aligned_alloc wants it.
-      const std::size_t lines = (bytes + alignment - 1) / alignment;
-      owned_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, lines * alignment)));
-      if (owned_ == nullptr) base::fail(Errc::out_of_memory, "no memory for {} bytes; ask for less", bytes);
-      std::fill_n(owned_.get(), bytes, std::byte{0});
-      data_ = owned_.get();
+      owned_ = base::Zeroed(bytes);
+      data_ = owned_.data();
+      if (data_ == nullptr) base::fail(Errc::out_of_memory, "no memory for {} bytes; ask for less", bytes);
     }
     name_ = {.job = poster.job_, .generation = ++poster.generations_};
     poster.regions_[name_.generation] = {data_, bytes};
@@ -59,13 +55,8 @@ class MpiOwnRegion final : public fabric::OwnRegion {
   const fabric::RegionName& name() const override { return name_; }
 
  private:
-  static constexpr std::size_t alignment = 64;
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
   MpiPoster& poster_;
-  std::unique_ptr<std::byte, Free> owned_;
+  base::Zeroed owned_;
   std::byte* data_;
   fabric::RegionName name_;
 };
