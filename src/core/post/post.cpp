@@ -48,8 +48,7 @@ class PostState {
     named("put", [&] {
       require_rest();
       std::int64_t bytes = 0;
-      if (elements < 0 || element_bytes == 0 ||
-          __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes), &bytes)) {
+      if (elements < 0 || element_bytes == 0 || __builtin_mul_overflow(elements, element_bytes, &bytes)) {
         base::fail(Errc::invalid_argument, "a source of {} elements of {} bytes cannot be", elements,
                    element_bytes);
       }
