@@ -94,10 +94,16 @@ class MpiPost final : public fabric::PostProgram {
   }
   void clear() override { ranks_.clear(); }
 
-  // Whatever was refused of the start before is thrown before anything is sent.
+  // Whatever was refused of the start before is thrown before anything is sent, and so is what cannot be sent.
   void start() override {
     check();
-    for (const auto& [rank, load] : ranks_) poster_.send(rank, pack(load), posted_);
+    std::vector<base::Blob> messages;
+    for (const auto& [rank, load] : ranks_) messages.push_back(begin_message(rank, load));
+    auto message = messages.begin();
+    for (const auto& [rank, load] : ranks_) {
+      append_bytes(*message, load);
+      poster_.send(rank, std::move(*message++), posted_);
+    }
   }
 
   bool has_left() override {
@@ -126,24 +132,32 @@ class MpiPost final : public fabric::PostProgram {
     return known != ranks_.end() ? known->second : ranks_.emplace_back(rank, ToRank{}).second;
   }
 
-  base::Blob pack(const ToRank& load) const {
+  static std::size_t bytes_of(const ToRank& load) {
+    std::size_t bytes = 0;
+    for (const PutInto& put : load.puts) bytes += put.shape.bytes();
+    return bytes;
+  }
+
+  static base::Blob begin_message(int rank, const ToRank& load) {
     base::Writer writer;
     writer.put(Head{load.job, static_cast<std::uint32_t>(load.puts.size()),
                     static_cast<std::uint32_t>(load.notices.size())});
-    std::size_t bytes = 0;
-    for (const PutInto& put : load.puts) {
-      writer.put(put);
-      bytes += put.shape.bytes();
-    }
+    for (const PutInto& put : load.puts) writer.put(put);
     for (const Raised& notice : load.notices) writer.put(notice);
     base::Blob message = writer.blob();
+    if (const std::size_t bytes = message.size() + bytes_of(load); bytes > std::numeric_limits<int>::max())
+      base::fail(Errc::invalid_argument,
+                 "{} bytes to rank {} at once; over mpi a post has up to 2 GiB for each rank", bytes, rank);
+    return message;
+  }
+
+  void append_bytes(base::Blob& message, const ToRank& load) const {
     std::size_t at = message.size();
-    message.resize(at + bytes);
+    message.resize(at + bytes_of(load));
     for (std::size_t i = 0; i < load.puts.size(); ++i) {
       poster_.gather(message.data() + at, load.sources[i], load.puts[i].shape);
       at += load.puts[i].shape.bytes();
     }
-    return message;
   }
 
   void check() {
@@ -202,10 +216,6 @@ void MpiPoster::scatter(std::byte* to, const std::byte* row, const base::Shape& 
 
 // What a rank posts to itself goes the same way, so that it keeps the same order.
 void MpiPoster::send(int rank, base::Blob message, std::shared_ptr<Posted> posted) {
-  if (message.size() > std::numeric_limits<int>::max())
-    base::fail(Errc::invalid_argument,
-               "{} bytes to rank {} at once; over mpi a post has up to 2 GiB for each rank", message.size(),
-               rank);
   const InMpi inside;
   active_ = true;
   posted->under_way.push_back(rank);
