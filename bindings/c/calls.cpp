@@ -71,7 +71,7 @@ tca_status keep_exception(const char* call) noexcept {
 void throw_status(int rank, tca_status status) {
   const LastError& last = last_error();
   const int code = static_cast<int>(status);
-  const bool is_known = status > TCA_UNFINISHED && status <= TCA_INTERNAL;
+  const bool is_known = is_errc(status) || status == TCA_INTERNAL;
   const std::string name =
       is_known || status == TCA_UNFINISHED ? tca_status_name(status) : std::to_string(code);
   const std::string sentence =

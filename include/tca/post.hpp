@@ -164,8 +164,8 @@ class TCA_API Post {
   Post& clear();
 
   /// Starts the post: the bytes are sent as they are now. Does not block. Throws Error{invalid_argument}
-  /// where a region is gone and while the post is under way, and Error{refused} where the target still has
-  /// notices of `notice_tags` other tags in a slot, for which it has not waited. Nothing has then been stored
+  /// where a region is gone, while the post is under way, and over mpi where it has 2 GiB or more for one rank, and
+  /// Error{refused} where the target still has notices of `notice_tags` other tags in a slot, for which it has not waited. Nothing has then been stored
   /// by the fabric that found out. Where only the target can find out, on mpi, or a kernel, on cuda, the next call of
   /// this post throws it, and `flush` at the latest.
   void start();
@@ -244,7 +244,7 @@ class TCA_API Notices {
   [[nodiscard]] std::optional<Notice> test_any(int source, int slot);
   /// Waits for at most `duration` for a notice in a slot, of any source (this rank too) and with any tag, and returns
   /// the one that it has consumed. Of several any may come first, and sources take turns. Throws Error{rank_lost} once
-  /// every other rank is lost.
+  /// every other rank is lost, and Error{timed_out} where `duration` is longer than the world's time limit.
   [[nodiscard]] std::optional<Notice> wait_any_for(int slot, std::chrono::nanoseconds duration);
 
   Notices(Notices&&) noexcept;

@@ -73,7 +73,8 @@ class Local {
 ///
 /// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]`,
 /// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
-/// kernels and CUDA calls may touch, except those of World::host_window, which the host touches too. `read` and `write` work on every fabric.
+/// kernels and CUDA calls may touch, except those of World::host_window, which the host touches too. `read` and
+/// `write` work on every fabric.
 ///
 /// The handle itself holds the address of this rank's part, so a loop over u[i] is as fast as one over a
 /// pointer. For windows of single bytes (char, std::byte) loop over elements() instead: to a compiler, a

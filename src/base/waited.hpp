@@ -43,18 +43,20 @@ class TestLoop {
   // that the awaited ranks are still alive. Most tests do not even look at the clock.
   bool go_round(std::uint32_t step) {
     constexpr std::uint32_t tests_per_clock = 16;
-    constexpr auto looks_apart = std::chrono::milliseconds(50);
     if (step != step_) *this = TestLoop(step);
     if (++tests_ % tests_per_clock != 0) return false;
-    const auto looks = waited_.so_far() / looks_apart;
+    const auto before = checks();
     waited_.look();
-    return waited_.so_far() / looks_apart != looks;
+    return checks() != before;
   }
 
-  // Counts a wait for step `step` that was no test, and returned before the step had finished.
-  void add(std::uint32_t step, std::chrono::nanoseconds waited) {
+  // Counts a wait for step `step` that was no test, and returned before the step had finished. Returns what
+  // `go_round` does.
+  bool add(std::uint32_t step, std::chrono::nanoseconds waited) {
     if (step != step_) *this = TestLoop(step);
+    const auto before = checks();
     waited_.add(waited);
+    return checks() != before;
   }
 
   std::chrono::nanoseconds so_far() const { return waited_.so_far(); }
@@ -64,6 +66,9 @@ class TestLoop {
 
  private:
   explicit TestLoop(std::uint32_t step) : step_(step) {}
+
+  // How many checks are due so far.
+  std::int64_t checks() const { return so_far() / std::chrono::milliseconds(50); }
 
   Waited waited_{std::chrono::milliseconds(1)};
   std::uint32_t step_ = 0, tests_ = 0;

@@ -294,9 +294,9 @@ std::string_view to_string(CollectiveKind kind) {
 
 // The factor 4 leaves room for an algorithm's scratch, which may be three times all blocks.
 bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes) {
-  std::int64_t bytes;
-  return count >= 0 && !__builtin_mul_overflow(
-                           count, std::int64_t{4} * ranks * static_cast<std::int64_t>(element_bytes), &bytes);
+  std::int64_t elements, bytes;
+  return count >= 0 && !__builtin_mul_overflow(count, std::int64_t{4} * ranks, &elements) &&
+         !__builtin_mul_overflow(elements, element_bytes, &bytes);
 }
 
 void agree(World& world, const raw::Request& request, const Elements& elements, const std::string& problem,

@@ -222,11 +222,10 @@ class Offer {
   // Returns whether all members have to know it, and not only this rank's partners. Called after `to_others`.
   virtual bool concerns_all() const { return false; }
 
-  // Collective over the members, and throws on every one alike. Called once, after all of them have agreed. A fabric
-  // meets the
-  // others again only if it must: because it can still fail on one
-  // rank alone (cuda fills tables in the memory of its GPU), or because the library below it has to be called
-  // by all (MPI_Win_create for mpi/rma).
+  // Collective over the members, and throws on every one alike. Called once, after all of them have agreed. A
+  // fabric meets the others again only if it must: because it can still fail on one rank alone (cuda fills
+  // tables in the memory of its GPU), or because the library below it has to be called by all (MPI_Win_create
+  // for mpi/rma).
   virtual std::unique_ptr<Program> bind(const Offers& offers) = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -26,6 +27,14 @@ inline Caught caught(const std::function<void()>& run) {
   } catch (const Error& error) {
     return {error.code(), error.what(), error.fields()};
   }
+}
+
+// Looks over and over for what never comes, though not for ever where nothing is thrown.
+inline Caught caught_while_looking(const std::function<bool()>& look) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  return caught([&] {
+    while (!look() && std::chrono::steady_clock::now() < until) continue;
+  });
 }
 
 inline testing::AssertionResult says(const std::string& message,

@@ -416,6 +416,25 @@ TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   });
 }
 
+// What comes for host memory the host itself reads, once it has heard of it.
+TEST(Engine, LandsInHostMemory) {
+  expect_success(2, 2, [](World& world) {
+    constexpr int count = 512, steps = 2000;
+    const int other = 1 - world.rank();
+    for (const char* const channel : {"ll", "direct"}) {
+      const auto from = world.host_window<int>(count), to = world.host_window<int>(count);
+      Chain chain = world.chain("results", {.channel = channel});
+      chain.put(to.on(other).at(0), from.at(0), block(count)).expect(other).commit();
+      for (int step = 1; step <= steps; ++step) {
+        std::fill_n(from.data(), count, step);
+        chain.run();
+        for (int i = 0; i < count; ++i)
+          require(to[i] == step, "{}: element {} is {} in step {}", channel, i, to[i], step);
+      }
+    }
+  });
+}
+
 // The engine's blocks pass commands on through a ring that holds 256.
 TEST(Engine, RunsThousandsOfStepsWithoutAPause) {
   expect_success(2, 3, [](World& world) {

@@ -177,9 +177,7 @@ void search_on_gpus(const Job& job, BfsReport& report) {
     else if (world.rank() == 0)
       fmt::print(stderr, "tca bfs: built without NCCL, so there is nothing to compare with\n");
   }
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  bench::gpu::describe_gpus(world, report);
   report.start = bfs::name_of(start);
   report.peer = {"NCCL", apps::nccl_version()};
   measure(job, made, pointers(ways), report);

@@ -170,9 +170,7 @@ void solve_on_gpus(const Job& job, CgReport& report) {
   std::vector<cg::Way*> ways;
   for (const GpuSolving& one : own) ways.push_back(one.way.get());
   if (theirs) ways.push_back(theirs.get());
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  bench::gpu::describe_gpus(world, report);
   report.start = cg::name_of(start);
   report.nonzeros = elements(world, share, matrix.nonzeros());
   report.peer = {"NCCL", apps::nccl_version()};

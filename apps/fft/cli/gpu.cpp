@@ -53,12 +53,11 @@ void solve_on_gpus(World& world, const FftOptions& options, FftReport& report) {
                                 plan_options(options, world.size()));
   const fft::Ends<Real> ends{plan.input_box(), plan.output_box(), plan.arrays().front(),
                              plan.arrays().back()};
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
   const apps::Start asked = apps::start_named(options.start, fft::gpu_starts);
   const apps::Start start = asked == apps::Start::automatic ? apps::Start::graph : asked;
   report.start = apps::name_of(start);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}, {"cufft", fft::cufft_version()}};
+  bench::gpu::describe_gpus(world, report);
+  report.libraries["cufft"] = fft::cufft_version();
   report.batches = plan.batches();
   report.bytes = bytes_sent(world, plan.decomposition(), 2 * sizeof(Real));
   report.explained = plan.explain();

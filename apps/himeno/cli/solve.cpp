@@ -103,9 +103,7 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   std::vector<himeno::Way*> ways{own.get()};
   if (theirs) ways.push_back(theirs.get());
   report.peer = {"NCCL", apps::nccl_version()};
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  bench::gpu::describe_gpus(world, report);
   // A GPU does in seconds what would take the serial reference minutes. So the reference is compared with the
   // first iterations only, of every way.
   constexpr std::int64_t checked_iterations = 101;

@@ -63,9 +63,7 @@ void simulate_on_gpus(World& world, const PicOptions& options, const Grid& grid,
                       PicDrawings& drawings) {
   const apps::Start start = pic_start(options);
   report.start = start == apps::Start::automatic ? "graph" : std::string(name_of(start));
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  bench::gpu::describe_gpus(world, report);
   pic::GpuSolver<Number> solver(
       world, report.deck, grid,
       {.start = start, .channels = apps::Channels(options.channels, pic::messages)});

@@ -74,10 +74,8 @@ qcd::Shape shape_of(const qcd::Lattice& lattice, const QcdOptions& options) {
 
 // Fills in what started the solves, and on which GPUs. Collective.
 void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
   pace.start = qcd::name_of(inverter.start());
-  pace.gpus = machine.describe();
-  pace.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  bench::gpu::describe_gpus(world, pace);
 }
 
 // Returns the pace of so many applications, each to `rhs` right-hand sides.

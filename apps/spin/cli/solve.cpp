@@ -85,9 +85,7 @@ void simulate_on_gpus(const Job& job, SpinReport& report) {
   if (report.start_was_chosen)
     start = spin::chosen_start(report.problem, world.size(), apps::is_one_sub_cluster(world));
   report.start = spin::name_of(start);
-  const bench::gpu::Machine machine = bench::gpu::machine(world);
-  report.gpus = machine.describe();
-  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
+  bench::gpu::describe_gpus(world, report);
   report.explained = {{"HALO", direct->explain()}};
   std::vector<std::unique_ptr<spin::Way>> ways;
   ways.push_back(start == spin::Start::kernel ? spin::kernel_way(world, lattice)

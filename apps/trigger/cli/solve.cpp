@@ -151,11 +151,7 @@ TriggerReport run_as_trigger(World& world, const TriggerOptions& options) {
                        .holds_deadline = options.deadline_given,
                        .job = describe_job(world, options)};
 #ifdef OPENTCA_TRIGGER_ON_GPUS
-  if (on_gpus(options)) {
-    const bench::gpu::Machine machine = bench::gpu::machine(world);
-    report.gpus = machine.describe();
-    report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
-  }
+  if (on_gpus(options)) bench::gpu::describe_gpus(world, report);
 #endif
   const std::string how = start_of(world, options);
   report.ways.push_back(runs.answer("OpenTCA", how));

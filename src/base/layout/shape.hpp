@@ -45,9 +45,8 @@ struct Shape {
 std::string in_words(std::int64_t run, std::span<const Layout::Loop> loops);
 
 // Returns the common loop nest of two layouts that hold the same elements in the same order; a run of no
-// bytes where they hold none. Throws
-// Error{invalid_argument} when they hold different numbers of elements or cannot be walked with three common
-// loops.
+// bytes where they hold none. Throws Error{invalid_argument} when they hold different numbers of elements or
+// cannot be walked with three common loops.
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);
 
 // Merges two copies of `shape` into one shape that takes a run of each in turn; the second lies `to_shift`

@@ -181,9 +181,11 @@ class ChainState {
   template <class Call>
   void traced(const char* what, const Call& call);
   bool advance();
+  bool look();
   std::vector<int> missing() const;
   ErrorFields about() const;
   bool wait_patiently(std::chrono::nanoseconds at_most);
+  bool end_wait(std::chrono::duration<double> waited, std::chrono::nanoseconds at_most);
   void check_partners(std::chrono::nanoseconds waited);
   bool finishes_within(std::chrono::milliseconds patience);
   std::string explain_signals(const Draft& draft) const;

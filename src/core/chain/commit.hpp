@@ -1,8 +1,9 @@
-// The commit of a chain by all ranks, or by those of a circle alone, which meet twice. Puts go to the rank that they are for, and to no other: first
-// as they were declared, then with what the fabrics of both partners offer for them. In both meetings all ranks vote
-// whether anything is wrong, and only if so everybody's words are gathered, so that all throw the same. Whether a put
-// is sound its own rank finds out before the first meeting, so that no fabric is given one that is not. Where earlier
-// objects are to be freed, the ranks meet once or twice more between the two (see reclaim.hpp).
+// The commit of a chain by all ranks, or by those of a circle alone, which meet twice. Puts go to the rank that they
+// are for, and to no other: first as they were declared, then with what the fabrics of both partners offer for them. In
+// both meetings all ranks vote whether anything is wrong, and only if so everybody's words are gathered, so that all
+// throw the same. Whether a put is sound its own rank finds out before the first meeting, so that no fabric is given
+// one that is not. Where earlier objects are to be freed, the ranks meet once or twice more between the two (see
+// reclaim.hpp).
 #pragma once
 
 #include <map>

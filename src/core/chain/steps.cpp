@@ -1,4 +1,6 @@
 // The steps of a chain that the host starts and waits for.
+#include <algorithm>
+
 #include "core/chain/chain_state.hpp"
 
 namespace tca::core {
@@ -81,6 +83,10 @@ bool ChainState::advance() {
 
 bool ChainState::test() {
   require_waitable("test");
+  return look();
+}
+
+bool ChainState::look() {
   if (advance()) return true;
   world_->progress_while_waiting();
   if (test_loop_.go_round(step_)) check_partners(test_loop_.so_far());
@@ -104,7 +110,7 @@ void ChainState::finish_step() {
 bool ChainState::wait_for(std::chrono::nanoseconds duration) {
   require_waitable("wait_for");
   bool finished = false;
-  const auto wait = [&] { finished = advance() || (duration > 0ns && wait_patiently(duration)); };
+  const auto wait = [&] { finished = duration > 0ns ? advance() || wait_patiently(duration) : look(); };
   if (world_->trace() == nullptr) {
     wait();
   } else {
@@ -137,28 +143,38 @@ bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
   const bool limited = at_most < forever;
   // Without a limit nobody asks, and a look at the clock takes a good part of what a signal does.
   const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
-  const auto is_over = [&] { return limited && control.now() - begin >= at_most; };
+  const auto waited = [&] { return control.now() - begin; };
+  const auto is_over = [&] { return limited && waited() >= at_most; };
+  const std::chrono::nanoseconds before = limited ? test_loop_.so_far(step_) : 0ns;
   for (const StepWait wait(*this); control.wait_turn(wait, at_most);) {
     if (advance()) return true;
-    if (is_over()) return false;
+    if (is_over()) return end_wait(waited(), at_most);
   }
-  const std::chrono::nanoseconds before = limited ? test_loop_.so_far(step_) : 0ns;
   // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call is
   // enough as long as the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(control.cores());
   for (unsigned polls = 1; !advance(); ++polls) {
-    if ((poll.has_yielded() || polls % polls_between_progress == 0) && is_over()) {
-      test_loop_.add(step_, at_most);
-      return false;
-    }
     base::Poll::Look look{.moves = world_->needs_polling()};
     for (const auto& program : programs_) look.yielded |= program->yields();
     const bool waited_long = poll.pause(look);
-    if (poll.has_yielded() || polls % polls_between_progress == 0) world_->progress_while_waiting();
+    if (poll.has_yielded() || polls % polls_between_progress == 0) {
+      world_->progress_while_waiting();
+      if (is_over()) return end_wait(waited(), at_most);
+    }
     if (waited_long) check_partners(before + poll.waited());
   }
   return true;
+}
+
+// One of many short waits is never a long one itself, so it counts as one look of a loop.
+bool ChainState::end_wait(std::chrono::duration<double> waited, std::chrono::nanoseconds at_most) {
+  // Of a time during which the process was stopped, little counts.
+  const auto counted =
+      std::min<std::chrono::duration<double>>(waited, std::chrono::duration<double>(at_most) + 1ms);
+  if (test_loop_.add(step_, std::chrono::duration_cast<std::chrono::nanoseconds>(counted)))
+    check_partners(test_loop_.so_far());
+  return advance();
 }
 
 }  // namespace tca::core

@@ -20,17 +20,6 @@ bool wait_until(WorldState& world, const control::Wait& wait, Patience patience,
                 const std::function<bool()>& is_done) {
   if (is_done()) return true;
   control::Control& control = world.control();
-  const bool limited = patience.at_most < no_limit;
-  // A look at the clock takes a good part of what a signal does.
-  const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
-  const auto is_over = [&] { return limited && patience.at_most <= control.now() - begin; };
-  while (control.wait_turn(wait, patience.at_most)) {
-    if (is_done()) return true;
-    if (is_over()) return false;
-  }
-  // Chains of this rank may owe something to the very rank that it waits for. An occasional call is enough as
-  // long as what it waits for is probably under way.
-  constexpr unsigned polls_between_progress = 16;
   base::Poll poll(control.cores());
   bool done = false;
   const auto look = [&] { return done = done || is_done(); };
@@ -40,15 +29,28 @@ bool wait_until(WorldState& world, const control::Wait& wait, Patience patience,
     if (waited >= control.time_limit && !look())
       control.fail_late(waited, wait.what(), wait.about(), what_to_do);
   };
+
+  const bool limited = patience.at_most < no_limit;
+  // A look at the clock takes a good part of what a signal does.
+  const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
+  const auto is_over = [&] { return limited && patience.at_most <= control.now() - begin; };
+  const auto end = [&] {
+    // One of many short waits is never a long one itself.
+    if (patience.already > std::chrono::nanoseconds(0) && !look()) check();
+    return look();
+  };
+  while (control.wait_turn(wait, patience.at_most)) {
+    if (look()) return true;
+    if (is_over()) return end();
+  }
+  // Chains of this rank may owe something to the very rank that it waits for. An occasional call is enough as
+  // long as what it waits for is probably under way.
+  constexpr unsigned polls_between_progress = 16;
   for (unsigned polls = 1; !look(); ++polls) {
     const bool waited_long = poll.pause({.moves = world.needs_polling()});
     if (poll.has_yielded() || polls % polls_between_progress == 0) {
       world.progress_while_waiting();
-      if (is_over()) {
-        // One of many short waits is never a long one itself.
-        if (patience.already > std::chrono::nanoseconds(0) && !look()) check();
-        return look();
-      }
+      if (is_over()) return end();
     }
     if (waited_long) check();
   }

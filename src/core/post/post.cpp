@@ -48,8 +48,7 @@ class PostState {
     named("put", [&] {
       require_rest();
       std::int64_t bytes = 0;
-      if (elements < 0 || element_bytes == 0 ||
-          __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes), &bytes)) {
+      if (elements < 0 || element_bytes == 0 || __builtin_mul_overflow(elements, element_bytes, &bytes)) {
         base::fail(Errc::invalid_argument, "a source of {} elements of {} bytes cannot be", elements,
                    element_bytes);
       }
@@ -254,9 +253,11 @@ class NoticesState {
       }
       return false;
     };
-    const bool come =
-        wait_until(*world_, WaitingForAny(*world_, slot), {at_most},
-                   "; has a rank raised one? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)", take);
+    const WaitingForAny waiting(*world_, slot);
+    bool come = wait_until(*world_, waiting, {at_most},
+                           "; has a rank raised one? (time limit: WorldOptions or OPENTCA_TIME_LIMIT)", take);
+    // A short wait ends before it looks for lost ranks.
+    if (!come && looks_.go_round(0)) check_missing(*world_, waiting, [&] { return come = take(); });
     return come ? std::optional(notice) : std::nullopt;
   }
 

@@ -1,6 +1,7 @@
 #include "core/world/world_state.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/fail.hpp"
 #include "base/hash.hpp"
@@ -146,7 +147,8 @@ std::size_t bytes_of(const WindowRequest& request, const std::string& title) {
                title, request.elements);
   if (request.element_bytes == 0)
     base::fail(Errc::invalid_argument, "{}: elements of no bytes cannot be", title);
-  if (__builtin_mul_overflow(request.elements, static_cast<std::int64_t>(request.element_bytes), &bytes)) {
+  const bool is_element = request.element_bytes <= std::numeric_limits<std::int64_t>::max();
+  if (!is_element || __builtin_mul_overflow(request.elements, request.element_bytes, &bytes)) {
     base::fail(Errc::invalid_argument, "{}: the bytes of {} elements of {} overflow 63 bits", title,
                request.elements, request.element_bytes);
   }

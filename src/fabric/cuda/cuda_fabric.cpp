@@ -211,7 +211,7 @@ std::unique_ptr<fabric::Memory> CudaFabric::expose(const fabric::WindowSpec& win
   });
   const Word id = ++last_id_;
   windows_[id] = window.title;
-  return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), id, inbox_, copier_);
+  return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), id, window.on_host, inbox_, copier_);
 }
 
 std::unique_ptr<fabric::Offer> CudaFabric::offer(const fabric::ChainSpec& share) {

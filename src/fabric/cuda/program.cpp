@@ -31,9 +31,10 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
       // The engine would have to be told of the lengths that the host sets.
-      engine_chain_(compiled_->sent_lengths.empty() && compiled_->lengths.come_count == 0
-                        ? runner.engine.prepare(compiled_->chain, compiled_->engine_done)
-                        : Engine::no_chain),
+      engine_chain_(
+          compiled_->sent_lengths.empty() && compiled_->lengths.come_count == 0
+              ? runner.engine.prepare(compiled_->chain, compiled_->engine_done, compiled_->lands_on_host)
+              : Engine::no_chain),
       // Nor does it take times.
       suits_engine_(engine_chain_ != Engine::no_chain && !compiled_->times &&
                     runner.engine.is_quick_with(compiled_->chain)) {

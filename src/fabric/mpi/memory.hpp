@@ -1,12 +1,11 @@
 // The memory of a window on mpi: this rank's part, and the sizes of the others.
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/system/zeroed.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/staging.hpp"
@@ -15,16 +14,11 @@ namespace tca::mpi {
 
 class MpiMemory final : public fabric::Memory {
  public:
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  using Storage = std::unique_ptr<std::byte, Free>;
-
-  // `storage` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager
+  // `owned` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager
   // the memory is an accelerator's.
-  MpiMemory(Immediates& immediates, std::uint32_t number, Storage storage, std::byte* data,
+  MpiMemory(Immediates& immediates, std::uint32_t number, base::Zeroed owned, std::byte* data,
             fabric::Stager* stager)
-      : immediates_(immediates), number_(number), storage_(std::move(storage)), data_(data), stager_(stager) {
+      : immediates_(immediates), number_(number), owned_(std::move(owned)), data_(data), stager_(stager) {
     immediates_.serve(number_, this);
   }
   ~MpiMemory() override { immediates_.forget(number_); }
@@ -47,7 +41,7 @@ class MpiMemory final : public fabric::Memory {
  private:
   Immediates& immediates_;
   std::uint32_t number_;
-  Storage storage_;
+  base::Zeroed owned_;
   std::byte* data_;
   std::vector<std::size_t> bytes_;  // by rank
   fabric::Stager* stager_;

@@ -30,11 +30,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> protocol_names{"datatype", "packed", "rma", "staged"};
 
-// Returns zeroed memory; empty when there is not enough.
-MpiMemory::Storage allocate(std::size_t bytes) {
-  return MpiMemory::Storage(static_cast<std::byte*>(std::calloc(bytes, 1)));
-}
-
 // A share that messages and one-sided calls carry. Tells the others which windows this rank puts into by rma,
 // since all ranks together have MPI make a window for each.
 class MpiOffer final : public fabric::Offer {
@@ -206,9 +201,9 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
 };
 
 std::unique_ptr<fabric::Memory> MpiFabric::expose(const fabric::WindowSpec& window) {
-  MpiMemory::Storage storage;
-  if (window.existing == nullptr && window.bytes > 0) storage = allocate(window.bytes);
-  std::byte* data = window.existing != nullptr ? window.existing : storage.get();
+  base::Zeroed owned;
+  if (window.existing == nullptr && window.bytes > 0) owned = base::Zeroed(window.bytes);
+  std::byte* data = window.existing != nullptr ? window.existing : owned.data();
   const bool is_refused = window.bytes > 0 && data == nullptr;
   const auto mine = base::Writer()
                         .put(window.bytes)
@@ -216,7 +211,7 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(const fabric::WindowSpec& wind
   // A rank that has heard of every part may put while this rank still waits to hear, so this rank serves
   // the window from here on.
   auto memory =
-      std::make_unique<MpiMemory>(runner_.immediates, window.number, std::move(storage), data, stager_);
+      std::make_unique<MpiMemory>(runner_.immediates, window.number, std::move(owned), data, stager_);
   control::Control& control = window.members.control();
   std::vector<std::size_t> sizes(static_cast<std::size_t>(control_.size()));  // by rank
   int member = 0;

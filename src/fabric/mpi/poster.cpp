@@ -1,7 +1,6 @@
 #include "fabric/mpi/poster.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <set>
 #include <utility>
@@ -42,12 +41,9 @@ class MpiOwnRegion final : public fabric::OwnRegion {
  public:
   MpiOwnRegion(MpiPoster& poster, std::size_t bytes, std::byte* existing) : poster_(poster), data_(existing) {
     if (existing == nullptr) {
-      // A whole number of lines, as aligned_alloc wants it.
-      const std::size_t lines = (bytes + alignment - 1) / alignment;
-      owned_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, lines * alignment)));
-      if (owned_ == nullptr) base::fail(Errc::out_of_memory, "no memory for {} bytes; ask for less", bytes);
-      std::fill_n(owned_.get(), bytes, std::byte{0});
-      data_ = owned_.get();
+      owned_ = base::Zeroed(bytes);
+      data_ = owned_.data();
+      if (data_ == nullptr) base::fail(Errc::out_of_memory, "no memory for {} bytes; ask for less", bytes);
     }
     name_ = {.job = poster.job_, .generation = ++poster.generations_};
     poster.regions_[name_.generation] = {data_, bytes};
@@ -59,13 +55,8 @@ class MpiOwnRegion final : public fabric::OwnRegion {
   const fabric::RegionName& name() const override { return name_; }
 
  private:
-  static constexpr std::size_t alignment = 64;
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
   MpiPoster& poster_;
-  std::unique_ptr<std::byte, Free> owned_;
+  base::Zeroed owned_;
   std::byte* data_;
   fabric::RegionName name_;
 };
@@ -103,10 +94,16 @@ class MpiPost final : public fabric::PostProgram {
   }
   void clear() override { ranks_.clear(); }
 
-  // Whatever was refused of the start before is thrown before anything is sent.
+  // Whatever was refused of the start before is thrown before anything is sent, and so is what cannot be sent.
   void start() override {
     check();
-    for (const auto& [rank, load] : ranks_) poster_.send(rank, pack(load), posted_);
+    std::vector<base::Blob> messages;
+    for (const auto& [rank, load] : ranks_) messages.push_back(begin_message(rank, load));
+    auto message = messages.begin();
+    for (const auto& [rank, load] : ranks_) {
+      append_bytes(*message, load);
+      poster_.send(rank, std::move(*message++), posted_);
+    }
   }
 
   bool has_left() override {
@@ -135,24 +132,32 @@ class MpiPost final : public fabric::PostProgram {
     return known != ranks_.end() ? known->second : ranks_.emplace_back(rank, ToRank{}).second;
   }
 
-  base::Blob pack(const ToRank& load) const {
+  static std::size_t bytes_of(const ToRank& load) {
+    std::size_t bytes = 0;
+    for (const PutInto& put : load.puts) bytes += put.shape.bytes();
+    return bytes;
+  }
+
+  static base::Blob begin_message(int rank, const ToRank& load) {
     base::Writer writer;
     writer.put(Head{load.job, static_cast<std::uint32_t>(load.puts.size()),
                     static_cast<std::uint32_t>(load.notices.size())});
-    std::size_t bytes = 0;
-    for (const PutInto& put : load.puts) {
-      writer.put(put);
-      bytes += put.shape.bytes();
-    }
+    for (const PutInto& put : load.puts) writer.put(put);
     for (const Raised& notice : load.notices) writer.put(notice);
     base::Blob message = writer.blob();
+    if (const std::size_t bytes = message.size() + bytes_of(load); bytes > std::numeric_limits<int>::max())
+      base::fail(Errc::invalid_argument,
+                 "{} bytes to rank {} at once; over mpi a post has up to 2 GiB for each rank", bytes, rank);
+    return message;
+  }
+
+  void append_bytes(base::Blob& message, const ToRank& load) const {
     std::size_t at = message.size();
-    message.resize(at + bytes);
+    message.resize(at + bytes_of(load));
     for (std::size_t i = 0; i < load.puts.size(); ++i) {
       poster_.gather(message.data() + at, load.sources[i], load.puts[i].shape);
       at += load.puts[i].shape.bytes();
     }
-    return message;
   }
 
   void check() {
@@ -211,10 +216,6 @@ void MpiPoster::scatter(std::byte* to, const std::byte* row, const base::Shape& 
 
 // What a rank posts to itself goes the same way, so that it keeps the same order.
 void MpiPoster::send(int rank, base::Blob message, std::shared_ptr<Posted> posted) {
-  if (message.size() > std::numeric_limits<int>::max())
-    base::fail(Errc::invalid_argument,
-               "{} bytes to rank {} at once; over mpi a post has up to 2 GiB for each rank", message.size(),
-               rank);
   const InMpi inside;
   active_ = true;
   posted->under_way.push_back(rank);

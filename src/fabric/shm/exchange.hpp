@@ -31,8 +31,7 @@ std::vector<Token> gather_tokens(const control::Members& members, std::size_t ra
                                  std::string_view what);
 
 // Collective over the members. Shares the memory `mine`, for which `token` stands, and maps what those in `reach`
-// share.
-// Throws as `gather_tokens`, and on every rank what Space::attach throws on one.
+// share. Throws as `gather_tokens`, and on every rank what Space::attach throws on one.
 Shared share_all(Space& space, const control::Members& members, Mapping mine, const Token& token,
                  const Reach& reach, std::string_view what);
 

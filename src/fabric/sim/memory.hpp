@@ -1,34 +1,18 @@
 // The memory of a window: ordinary memory of the process, in which every rank sees the parts of all ranks.
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
+#include "base/system/zeroed.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/sim/model.hpp"
 
 namespace tca::sim {
 
-struct Free {
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
-using Owned = std::unique_ptr<std::byte, Free>;
-
-// Allocates zeroed memory for a part, which begins at a cache line. Returns null where there is none. calloc
-// leaves the pages to their first use.
-inline Owned allocate(std::size_t bytes, std::span<std::byte>& part) {
-  constexpr std::size_t alignment = 64;
-  Owned owned(static_cast<std::byte*>(std::calloc(1, bytes + alignment)));
-  if (owned == nullptr) return owned;
-  const auto address = reinterpret_cast<std::uintptr_t>(owned.get());
-  part = {owned.get() + (alignment - address % alignment), bytes};
-  return owned;
-}
-
 class SimMemory final : public fabric::Memory {
  public:
-  SimMemory(std::shared_ptr<Regions> regions, Owned owned, int rank)
+  SimMemory(std::shared_ptr<Regions> regions, base::Zeroed owned, int rank)
       : regions_(std::move(regions)), owned_(std::move(owned)), rank_(rank) {}
   ~SimMemory() override { regions_->gone[static_cast<std::size_t>(rank_)] = true; }
 
@@ -48,7 +32,7 @@ class SimMemory final : public fabric::Memory {
   std::span<std::byte> part(int rank) const { return regions_->parts[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<Regions> regions_;
-  Owned owned_;
+  base::Zeroed owned_;
   int rank_;
 };
 

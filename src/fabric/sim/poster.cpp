@@ -23,8 +23,9 @@ class SimOwnRegion final : public fabric::OwnRegion {
   SimOwnRegion(PostBox& box, std::size_t bytes, std::byte* existing) : box_(box) {
     std::span<std::byte> part(existing, bytes);
     if (existing == nullptr) {
-      owned_ = allocate(bytes, part);
-      if (owned_ == nullptr)
+      owned_ = base::Zeroed(bytes);
+      part = {owned_.data(), bytes};
+      if (part.data() == nullptr)
         base::fail(Errc::out_of_memory, "no memory for {} bytes; all ranks share that of this process",
                    bytes);
     }
@@ -41,7 +42,7 @@ class SimOwnRegion final : public fabric::OwnRegion {
 
  private:
   PostBox& box_;
-  Owned owned_;
+  base::Zeroed owned_;
   std::byte* data_;
   fabric::RegionName name_;
 };

@@ -87,12 +87,13 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& wind
   const std::shared_ptr<Regions> regions =
       model_->regions({members[0], window.number}, static_cast<std::size_t>(members.size()));
   std::span<std::byte>& part = regions->parts[static_cast<std::size_t>(rank_)];
-  Owned owned;
+  base::Zeroed owned;
   if (window.existing != nullptr) {
     part = {window.existing, window.bytes};
   } else if (window.bytes > 0) {
-    owned = allocate(window.bytes, part);
-    if (owned == nullptr) regions->refused = rank_;
+    owned = base::Zeroed(window.bytes);
+    part = {owned.data(), window.bytes};
+    if (part.data() == nullptr) regions->refused = rank_;
   }
   members.control().barrier(window.title);
   if (regions->refused >= 0) {

@@ -204,6 +204,8 @@ static tca_status worlds(void) {
   tca_error error = TCA_ERROR_INIT;
   TRY(tca_last_error(&error));
   REQUIRE(error.rank == 1, "rank %d failed", error.rank);
+  own = TCA_PATH_LOST;
+  EXPECT(tca_world_run_threads(2, fails_by_itself, &own, NULL), TCA_PATH_LOST, "rank 1 returned path_lost");
   EXPECT(tca_world_run_threads(2, fails_with_words, NULL, NULL), TCA_OUT_OF_MEMORY, "the mesh is too large");
   EXPECT(tca_fail(TCA_OK, "fine"), TCA_INVALID_ARGUMENT, "tca_fail: 0 is no status of an error");
   EXPECT(tca_fail(TCA_INTERNAL, NULL), TCA_INVALID_ARGUMENT, "tca_fail: the message is NULL");

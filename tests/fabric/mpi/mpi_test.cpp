@@ -1,8 +1,10 @@
 // Tests what only worlds over MPI have: the program's own communicators, windows of memory that the program
 // has allocated, and messages with more elements than an int counts.
+#include <sys/mman.h>
 #include <time.h>
 
 #include <chrono>
+#include <span>
 #include <thread>
 
 #include "boot/join.hpp"
@@ -74,6 +76,31 @@ TEST(Mpi, OneThreadAloneBelowItsLevel) {
           "{}", error.message);
     }).join();
     static_cast<void>(world.window<int>(1));
+  };
+  EXPECT_EQ(run_over("mpi", 0, 2, body), "");
+}
+
+// None of the targets gets anything of a post that is too large for one of them. Nothing touches the memory.
+TEST(Mpi, APostThatIsTooLarge) {
+  constexpr std::size_t large = std::size_t{1} << 31;
+  const auto body = [](World& world) {
+    const Region region(world, world.rank() == 1 ? large : 8);
+    const std::vector<RegionToken> tokens = world.all_gather(region.token());
+    if (world.rank() == 0) {
+      void* const memory =
+          mmap(nullptr, large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      require(memory != MAP_FAILED, "no addresses");
+      const std::span<const std::byte> source(static_cast<const std::byte*>(memory), large);
+      Post post(world, "too much");
+      post.notify(0, 3, 0).put(tokens[1], 0, source, block(large));
+      const Caught error = caught([&] { post.start(); });
+      require(error.code == Errc::invalid_argument &&
+                  says(error.message, {"start of post 'too much'", "to rank 1 at once", "2 GiB"}),
+              "{}", error.message);
+      require(!Notices(world).test({0, 3, 0}), "a part of the post was sent");
+      munmap(memory, large);
+    }
+    world.barrier();
   };
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }

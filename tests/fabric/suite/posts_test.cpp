@@ -22,6 +22,7 @@
 namespace tca::test {
 namespace {
 
+using namespace std::chrono_literals;
 using Value = std::int64_t;
 
 bool is_of(const Backend& backend, std::string_view word) {
@@ -517,6 +518,9 @@ TEST_P(FabricTest, NoticesOfRanksThatAreLost) {
     require(error.code == Errc::rank_lost && says(error.message, {"rank 1", "slot 4", "tag 12"}) &&
                 error.fields.missing == std::vector<int>{1},
             "{}", error.message);
+    const Caught of_any = caught_while_looking([&] { return notices.wait_any_for(4, 1us).has_value(); });
+    require(of_any.code == Errc::rank_lost && of_any.fields.missing == std::vector<int>{1}, "{}",
+            of_any.message);
   });
 }
 

@@ -384,5 +384,23 @@ TEST_P(FabricTest, WaitForEndsAtTheCallersLimit) {
   });
 }
 
+// No wait is long enough to look for lost ranks itself.
+TEST_P(FabricTest, ManyShortWaitsFindARankThatIsLost) {
+  if (GetParam().name.find("mpi") != std::string::npos)
+    GTEST_SKIP() << "ranks leave together; see mpi_ends_test.cpp";
+  run(2, [](World& world) {
+    const int me = world.rank();
+    Pipe pipe(world, "left", me == 1 ? 0 : -1, me == 0 ? 1 : -1, 5);
+    if (me == 1) pipe.start(1, 1);
+    world.barrier();
+    if (me == 0) return;
+    for (const std::chrono::nanoseconds limit : {0ns, 1000ns, 1000000ns}) {
+      const Caught error = caught_while_looking([&] { return pipe.chain().wait_for(limit); });
+      require(error.code == Errc::rank_lost && error.fields.missing == std::vector<int>{0}, "{}: {}",
+              limit.count(), error.message);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace tca::test

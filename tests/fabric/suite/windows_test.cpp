@@ -17,6 +17,17 @@ TEST_P(FabricTest, WindowsBeginZeroed) {
   });
 }
 
+// As elements of up to 64 bytes may need it.
+TEST_P(FabricTest, WindowsBeginAtACacheLine) {
+  run(2, [](World& world) {
+    for (const std::int64_t count : {3, 100, 100'000}) {
+      const Window<std::uint8_t> window = world.window<std::uint8_t>(count + world.rank());
+      const auto rest = reinterpret_cast<std::uintptr_t>(window.data()) % 64;
+      require(rest == 0, "{} bytes begin {} bytes after a line", count, rest);
+    }
+  });
+}
+
 // The memory of windows that are gone is used again, in whole or in part.
 TEST_P(FabricTest, WindowsInMemoryThatWasUsedBeginZeroed) {
   run(2, [](World& world) {

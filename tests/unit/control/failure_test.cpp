@@ -78,17 +78,16 @@ TEST(Failure, CommitAmongPartnersNamesTheOneThatNeverComes) {
   EXPECT_EQ(all[0].fields.missing, std::vector<int>{2});
 }
 
+class ShortWaits : public testing::TestWithParam<std::chrono::microseconds> {};
+
 // The waits of a step count together, however short each of them is.
-TEST(Failure, WaitForHonoursTheChainsLimit) {
+TEST_P(ShortWaits, HonourTheChainsLimit) {
   std::atomic<bool> told = false;
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
     Chain chain = ring(world, "faces", {.guarded = true, .time_limit = short_limit, .channel = {}});
     if (world.rank() == 0) {
       chain.start();
-      const Caught error = caught([&] {
-        while (!chain.wait_for(milliseconds(20))) {
-        }
-      });
+      const Caught error = caught_while_looking([&] { return chain.wait_for(GetParam()); });
       told = true;
       throw Error(error.code, error.message, error.fields);
     }
@@ -97,6 +96,10 @@ TEST(Failure, WaitForHonoursTheChainsLimit) {
   EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
   EXPECT_TRUE(says(all[0].message, {"rank 0 waited 0.", "in step 1 of chain 'faces' for rank 1"}));
 }
+
+INSTANTIATE_TEST_SUITE_P(Failure, ShortWaits,
+                         testing::Values(std::chrono::microseconds(0), std::chrono::microseconds(1),
+                                         milliseconds(20)));
 
 TEST(Failure, WaitHonoursTheWorldsLimit) {
   std::atomic<bool> told = false;

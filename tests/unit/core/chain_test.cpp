@@ -200,6 +200,8 @@ TEST(Window, RefusesImpossibleSizes) {
                          [&] { return world.window<double>(std::numeric_limits<std::int64_t>::max()); }));
     EXPECT_TRUE(is_wrong({"window 1: -9223372036854775808 elements cannot be"},
                          [&] { return world.window<char>(std::numeric_limits<std::size_t>::max()); }));
+    EXPECT_TRUE(is_wrong({"window 1: the bytes of 1 elements of 18446744073709551608 overflow 63 bits"},
+                         [&] { return raw::Window(world, 1, std::numeric_limits<std::size_t>::max() - 7); }));
   });
 }
 

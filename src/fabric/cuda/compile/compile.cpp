@@ -161,6 +161,9 @@ class CudaOffer final : public fabric::Offer {
         timed_.build(links_, chain.steps, compiled_->room, inbox_, copier_, compiled_->times);
     if (compiled_->times) compiled_->timed = DeviceTimedChain{chain, compiled_->lengths.times};
     compiled_->sent_lengths = counted_.sent();
+    compiled_->lands_on_host = std::ranges::any_of(share_.incoming, [](const fabric::Put& put) {
+      return put.shape != nullptr && static_cast<const CudaMemory*>(put.to_memory)->is_on_host();
+    });
     compiled_->done = compiled_->room.take_words(1);
     compiled_->engine_done = compiled_->room.take_words(1);
     compiled_->outcome = compiled_->room.take_words(1);

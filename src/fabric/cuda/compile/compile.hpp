@@ -34,6 +34,7 @@ struct Compiled {
   TimedLengths lengths;
   std::vector<const std::uint64_t*> sent_lengths;  // where the host has set those of `lengths.sent`
   bool waits_for_permission = false;               // the copies wait for the partners' permission
+  bool lands_on_host = false;                      // some of what comes is for a window in host memory
   // The number of segments of the puts that kernels store in place, and the narrowest atom among them
   // (bytes).
   Word stored_segments = 0, narrowest_atom = 16;

@@ -159,6 +159,7 @@ class Dispatcher {
       ++workers.preparations;
       workers.done_word = entry.done;
       workers.finished_steps = entry.finished;
+      workers.lands_on_host = entry.lands_on_host;
     }
     __syncwarp();
   }

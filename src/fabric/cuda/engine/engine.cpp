@@ -57,13 +57,13 @@ Engine::~Engine() {
 }
 
 // Slots take turns, so that it takes 16 x 255 chains until a handle is used again.
-Word Engine::prepare(const DeviceChain& chain, Word* done) {
+Word Engine::prepare(const DeviceChain& chain, Word* done, bool lands_on_host) {
   if (blocks_ == 0 || used_.size() == max_slots) return no_chain;
   do {
     last_slot_ = (last_slot_ + 1) % max_slots;
   } while (used_.contains(last_slot_));
   used_[last_slot_] = chain.limits;
-  const EngineSlot entry{chain, done, finished_ + last_slot_};
+  const EngineSlot entry{chain, done, finished_ + last_slot_, lands_on_host ? 1U : 0U};
   copier_.write(reinterpret_cast<std::byte*>(slots_ + last_slot_), std::as_bytes(std::span(&entry, 1)));
   return (last_slot_ | generations_[last_slot_]++ << EngineCommand::slot_bits) & EngineCommand::chain_mask;
 }

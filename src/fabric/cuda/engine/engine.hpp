@@ -36,8 +36,8 @@ class Engine {
   static constexpr Word no_chain = ~Word{0};
   // Gives a chain a slot and returns its handle, by which commands name it (see EngineCommand); `no_chain`
   // when there is no engine or no slot left. `done` (pinned) gets the number of the host's last command that
-  // has finished a step of it.
-  Word prepare(const DeviceChain& chain, Word* done);
+  // has finished a step of it. `lands_on_host`: see EngineSlot.
+  Word prepare(const DeviceChain& chain, Word* done, bool lands_on_host);
   void release(Word chain);
 
   // Whether the engine finishes a step of the chain sooner than a launch of its kernel would.

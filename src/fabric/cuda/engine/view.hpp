@@ -15,6 +15,7 @@ struct EngineSlot {
   DeviceChain chain;
   Word* done = nullptr;      // pinned: the number of the host's last command that has finished a step of it
   Word* finished = nullptr;  // device memory: how many steps have been finished that kernels posted
+  Word lands_on_host = 0;    // whether some of what comes is for host memory, where the host reads it
 };
 
 // Whether the kernel dispatches: in pinned memory, written by its first block.

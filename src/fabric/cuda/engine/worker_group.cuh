@@ -52,6 +52,7 @@ struct WorkerGroup {
   alignas(DeviceChain) Word chain_words[sizeof(DeviceChain) / sizeof(Word)];
   Word* done_word;                 // of the chain's slot: tells the host
   Word* finished_steps;            // of the chain's slot: tells kernels
+  Word lands_on_host;              // of the chain's slot
   Word command_number;             // what the done word becomes
   Word prepared_chain = no_chain;  // the chain above, as commands name it
   Word busy_warps = 0;             // how many of the group's warps in this block have units of the chain

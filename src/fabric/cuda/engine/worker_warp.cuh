@@ -159,14 +159,17 @@ class WorkerWarp {
     atomicAdd(&view_.shared->finished[by_kernels_ ? EngineView::kernels : EngineView::host], 1u);
   }
 
-  // The release is of the GPU's scope, which takes 1 us less than the system's: what has arrived lies in this
-  // GPU's memory, and a kernel or a copy that reads it after the host has seen the number does so through the
-  // GPU's L2.
+  // The release is of the GPU's scope, which takes 1 us less than the system's, where what has arrived lies in
+  // this GPU's memory: a kernel or a copy that reads it after the host has seen the number does so through the
+  // GPU's L2. What has arrived in host memory the host reads itself.
   __device__ void tell_producer() {
     if (by_kernels_) {
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(workers_.finished_steps) : "memory");
     } else {
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      if (workers_.lands_on_host != 0)
+        device::fence_system();
+      else
+        device::fence_gpu();
       device::store_relaxed(workers_.done_word, workers_.command_number);
     }
   }

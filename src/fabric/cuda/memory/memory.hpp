@@ -15,8 +15,8 @@ namespace tca::cuda {
 class CudaMemory final : public fabric::Memory {
  public:
   // `number` is not 0.
-  CudaMemory(std::vector<Region> parts, int rank, Word number, Inbox& inbox, HostCopier& copier)
-      : parts_(std::move(parts)), rank_(rank), copier_(copier) {
+  CudaMemory(std::vector<Region> parts, int rank, Word number, bool on_host, Inbox& inbox, HostCopier& copier)
+      : parts_(std::move(parts)), rank_(rank), on_host_(on_host), copier_(copier) {
     device_.rank = static_cast<Word>(rank);
     device_.size = static_cast<Word>(std::min<std::size_t>(parts_.size(), device_.max_ranks));
     for (Word r = 0; r < device_.size; ++r) {
@@ -30,6 +30,7 @@ class CudaMemory final : public fabric::Memory {
 
   std::byte* data() override { return at(rank_); }
   std::size_t bytes(int rank) const override { return parts_[static_cast<std::size_t>(rank)].bytes(); }
+  bool is_on_host() const { return on_host_; }
   std::byte* at(int rank) const { return parts_[static_cast<std::size_t>(rank)].data(); }
 
   const DeviceWindow<std::byte>* device_window() const override { return &device_; }
@@ -44,6 +45,7 @@ class CudaMemory final : public fabric::Memory {
  private:
   std::vector<Region> parts_;  // by rank
   int rank_;
+  bool on_host_;
   DeviceWindow<std::byte> device_;
   HostCopier& copier_;
 };

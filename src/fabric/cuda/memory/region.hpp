@@ -1,5 +1,5 @@
-// A region of device memory, or of host memory that kernels reach, and that other ranks reach: allocated here, registered by the caller, or mapped from
-// another rank.
+// A region of device memory, or of host memory that kernels reach, and that other ranks reach: allocated here,
+// registered by the caller, or mapped from another rank.
 #pragma once
 
 #include <cstddef>
