@@ -177,7 +177,7 @@ class Driver {
 }  // namespace
 
 int run(const std::vector<std::string>& words, const Home& home) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+  if (words.empty() || words[0] == "-h" || std::ranges::find(words, "--help") != words.end()) {
     std::fputs(help, words.empty() ? stderr : stdout);
     return words.empty() ? 2 : 0;
   }
