@@ -48,6 +48,9 @@ Home find_home() {
   const std::string prefix = program_folder() + "/..";
   const bool installed = access((prefix + "/include/tca/xacc/runtime.h").c_str(), R_OK) == 0;
   const std::string libraries = prefix + "/" + OPENTCA_XACC_LIBDIR;
+  // A Python package has no libraries to link with.
+  if (installed && access((libraries + "/libopentca_xacc.a").c_str(), R_OK) != 0)
+    return {prefix + "/include", words_of(OPENTCA_XACC_MPI), {}, OPENTCA_XACC_GPUS};
   Home home{installed ? prefix + "/include" : OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_MPI),
             words_of(OPENTCA_XACC_BUILT), OPENTCA_XACC_GPUS};
   if (installed) home.link = {"-L" + libraries, "-Wl,-rpath," + libraries, "-lopentca_xacc", "-lopentca"};
