@@ -46,6 +46,17 @@ std::string in_plain_words(const CLI::ConversionError& error) {
                      text.substr(at + equals.size()));
 }
 
+// Names the variable in place of the option where the value that is refused came by it.
+std::string naming_variable(const CLI::App& command, const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (option == nullptr || option->get_envname().empty()) return text;
+  for (const std::string& word : own_command_line())
+    for (const std::string& own : option->get_lnames())
+      if (word.starts_with("--" + own)) return text;
+  return option->get_envname() + text.substr(name.size());
+}
+
 const CLI::App& chosen_command(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : chosen_command(*chosen.front());
@@ -73,6 +84,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   if (const std::string misplaced = misplaced_option(app); !misplaced.empty()) return misplaced;
   if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
     return in_one_line(in_plain_words(*conversion));
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr)
+    return in_one_line(naming_variable(chosen_command(app), error.what()));
   // CLI11's would be "--ranks: 1 required INT missing" and "--ranks: At Most 1 required but received 2".
   if (const std::string text = error.what(); dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     if (const std::size_t at = text.find(": 1 required ");

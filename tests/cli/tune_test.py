@@ -82,6 +82,7 @@ class Kept(Tuning):
 
     def test_a_modelled_machine_has_none(self):
         self.assert_ends(self.tune("--fabric", "sim"), USAGE, "a modelled machine is not tuned")
+        self.assert_ends(self.tune(OPENTCA_FABRIC="foo"), USAGE, "tca tune: OPENTCA_FABRIC: `foo`: choose shm, ")
         self.assert_ends(self.tune(OPENTCA_FABRIC="sim"), USAGE, "a modelled machine is not tuned")
 
     def test_another_users_version_and_machine(self):
