@@ -26,7 +26,7 @@ std::string Crowding::in_words(int ranks, int processors) const {
   const double often = static_cast<double>(disturbances() - before_) / took.count();
   if (often < many_a_second) return {};
   return fmt::format(
-      "Other programs ran on rank 0's processor too, {:.0f} times a second: these are times of a busy "
+      "Something else ran on rank 0's processor too, {:.0f} times a second: these are times of a busy "
       "machine,\n"
       "and those of an idle one may be quite different.\n",
       often);

@@ -47,7 +47,7 @@ TEST(Crowding, TellsOfAnotherProgramOnTheProcessor) {
     other.join();
   }).join();
 
-  EXPECT_NE(words.find("Other programs ran on rank 0's processor too, "), std::string::npos) << words;
+  EXPECT_NE(words.find("Something else ran on rank 0's processor too, "), std::string::npos) << words;
 }
 
 }  // namespace
