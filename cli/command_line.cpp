@@ -10,10 +10,12 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/text/spelling.hpp"
 #include "cli/launch/launch.hpp"
 #include "cli/launch/words.hpp"
 #include "cli/options/arguments.hpp"
@@ -44,19 +46,54 @@ std::string in_plain_words(const CLI::ConversionError& error) {
                      text.substr(at + equals.size()));
 }
 
+// Names the variable in place of the option where the value that is refused came by it.
+std::string naming_variable(const CLI::App& command, const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (option == nullptr || option->get_envname().empty()) return text;
+  for (const std::string& word : own_command_line())
+    for (const std::string& own : option->get_lnames())
+      if (word.starts_with("--" + own)) return text;
+  return option->get_envname() + text.substr(name.size());
+}
+
 const CLI::App& chosen_command(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : chosen_command(*chosen.front());
 }
 
+// Returns whose help to read: "tca qcd invert".
+std::string full_name(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app.get_name() : app.get_name() + " " + full_name(*chosen.front());
+}
+
+// Returns what to do about an option in front of the subcommand that it belongs to, or nothing where there is none.
+std::string misplaced_option(const CLI::App& app) {
+  for (const CLI::App* at = &app; !at->get_subcommands().empty(); at = at->get_subcommands().front()) {
+    const std::vector<std::string> before = at->remaining();
+    if (before.empty() || !before.front().starts_with("-")) continue;
+    const std::string option = before.front().substr(0, before.front().find('='));
+    if (chosen_command(app).get_option_no_throw(option) != nullptr)
+      return fmt::format("{} belongs behind the subcommand: {} {}", option, full_name(app), option);
+  }
+  return {};
+}
+
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  if (const std::string misplaced = misplaced_option(app); !misplaced.empty()) return misplaced;
   if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
     return in_one_line(in_plain_words(*conversion));
-  // CLI11's would be "--ranks: 1 required INT missing".
-  if (const std::string text = error.what(); dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr)
+    return in_one_line(naming_variable(chosen_command(app), error.what()));
+  // CLI11's would be "--ranks: 1 required INT missing" and "--ranks: At Most 1 required but received 2".
+  if (const std::string text = error.what(); dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     if (const std::size_t at = text.find(": 1 required ");
         at != std::string::npos && text.ends_with(" missing"))
       return text.substr(0, at) + ": a value is missing";
+    if (const std::size_t at = text.find(": At Most 1 required"); at != std::string::npos)
+      return text.substr(0, at) + " is given more than once";
+  }
   const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   // What is missing may be what a misspelt option was to give.
   const std::vector<std::string> unexpected = app.remaining(true);
@@ -76,7 +113,10 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining();
   const std::string list = fmt::format("{}", fmt::join(names, ", "));
   if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);
-  return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
+  // Short words are near to everything.
+  const auto meant = unknown.front().size() > 3 ? base::nearest(unknown.front(), names) : std::nullopt;
+  return fmt::format("there is no subcommand `{}`; there are {}{}", unknown.front(), list,
+                     meant ? fmt::format("; did you mean `{}`?", *meant) : "");
 }
 
 // Returns this process's rank, or -1 when it is not a rank. Also returns -1 when the launcher's description
@@ -140,7 +180,8 @@ int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
     return run_chosen(app, subcommands, argc, argv);
   } catch (const CLI::ParseError& error) {
     const std::string name = subcommands.chosen_name();
-    const std::string message = fmt::format("{}\nTry `{} --help`.", usage_message(app, error), name);
+    const std::string message =
+        fmt::format("{}\nTry `{} --help`.", usage_message(app, error), full_name(app));
     print_error(name, message, true);
     return usage_error;
   } catch (const Error& error) {

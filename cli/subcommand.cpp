@@ -15,7 +15,7 @@ CLI::App& Subcommands::add(const std::string& name, const std::string& summary, 
                            Action action) {
   CLI::App* app = root_.add_subcommand(name, summary);
   std::istringstream lines(example);
-  std::string footer = "Example:";
+  std::string footer = example.find('\n') == std::string::npos ? "Example:" : "Examples:";
   for (std::string line; std::getline(lines, line);) footer += "\n  " + line;
   app->footer(footer);
   entries_.push_back({app, example, std::move(action)});
@@ -78,7 +78,7 @@ std::string Subcommands::chosen_name() const {
 std::string Subcommands::examples() const {
   std::string text = "Examples:";
   for (const Entry& entry : entries_)
-    if (!entry.example.empty()) text += "\n  " + entry.example.substr(0, entry.example.find('\n'));
+    if (!entry.app->get_group().empty()) text += "\n  " + entry.example.substr(0, entry.example.find('\n'));
   return text + "\n\n`tca SUBCOMMAND --help` lists a subcommand's options.";
 }
 

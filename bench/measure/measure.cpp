@@ -1,12 +1,11 @@
 #include "measure.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 
 #include "agree.hpp"
+#include "crowding.hpp"
 #include "tca/error.hpp"
 #include "touching.hpp"
 
@@ -32,13 +31,6 @@ int calibrate(World& world, const Effort& effort, const Step& step) {
     const double took = world.all_gather(time_us(world, calls, step) * calls)[0];
     if (took >= effort.sample_us || calls >= 1 << 20) return calls;
   }
-}
-
-// Returns how often another thread was let onto this thread's core.
-long disturbances() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nivcsw;
 }
 
 // Returns the time of a call on the slowest rank.

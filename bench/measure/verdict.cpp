@@ -27,10 +27,14 @@ std::optional<Spread> ratio_by_round(const std::vector<double>& one, const std::
   return spread_of(std::move(ratios));
 }
 
+std::string to_string(double ratio) {
+  return ratio > 0 && ratio < 0.0995 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.2f}", ratio);
+}
+
 std::string to_string(const Spread& ratio) {
-  if (!ratio.is_known()) return fmt::format("{:.2f}, too few rounds to tell", ratio.median);
+  if (!ratio.is_known()) return to_string(ratio.median) + ", too few rounds to tell";
   if (ratio.covers(1)) return "same within the spread";
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", ratio.median, ratio.low, ratio.high);
+  return fmt::format("{} ({} to {})", to_string(ratio.median), to_string(ratio.low), to_string(ratio.high));
 }
 
 bool has_bandwidth(std::string_view bench) {

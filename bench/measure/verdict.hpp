@@ -35,6 +35,9 @@ bool is_below_noise(const std::vector<double>& cost_us);
 // nothing where there are none, and for a cost below the noise.
 std::optional<Spread> ratio_by_round(const std::vector<double>& one, const std::vector<double>& other);
 
+// Returns "1.83", and what is below a tenth with as many digits: "0.0034".
+std::string to_string(double ratio);
+
 // Formats a ratio: "1.83 (1.70 to 1.90)"; "same within the spread" where it does not differ from 1; "1.83, too
 // few rounds to tell".
 std::string to_string(const Spread& ratio);

@@ -52,13 +52,18 @@ int main(int argc, char** argv) {
   app.add_option("-n,--ranks", ranks, "How many ranks")->capture_default_str();
   app.add_option("--machine", options.machine, "The machine, such as ha-pacs-tca or quong, or a file");
   app.add_option("--fidelity", options.fidelity, "tlp, train, flow or rtl");
-  app.add_option("program", program, "The program, compiled with -shared -fPIC")->required();
-  app.add_option("arguments", arguments, "Its arguments");
+  app.add_option("PROGRAM", program, "The program, compiled with -shared -fPIC")->required();
+  app.add_option("ARGUMENTS", arguments, "Its arguments");
   app.positionals_at_end();
   app.prefix_command(false);
-  CLI11_PARSE(app, argc, argv);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("tca-on-model: {}\nTry `tca-on-model --help`.\n", error.what());
+  });
   try {
+    app.parse(argc, argv);
     return run(ranks, options, program, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   } catch (const tca::Error& error) {
     std::fflush(stdout);
     fmt::print(stderr, "tca-on-model: {}\n", error.what());

@@ -69,6 +69,10 @@ std::string suggestion(const CLI::App& command, const std::string& name) {
 
 std::vector<std::string> arguments_in_reverse(const CLI::App& tca, int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "help") {  // as other tools have it
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   const CLI::App* command = &tca;
   bool is_value = false;
   for (std::string& word : words) {

@@ -16,12 +16,12 @@ std::string compared(const std::string& peer, double own_us, double peer_us,
   const std::string times = fmt::format("{} us, {} {}", in_us(own_us), peer, in_us(peer_us));
   if (!ratio) return fmt::format("{}: below the noise", times);
   if (!ratio->is_known())
-    return fmt::format("{}: {} takes {:.2f} times as long, in too few turns to tell", times, peer,
-                       ratio->median);
-  if (ratio->covers(1))
-    return fmt::format("{}: the same within the spread ({:.2f} to {:.2f})", times, ratio->low, ratio->high);
-  return fmt::format("{}: {} takes {:.2f} times as long ({:.2f} to {:.2f})", times, peer, ratio->median,
-                     ratio->low, ratio->high);
+    return fmt::format("{}: {} takes {} times as long, in too few turns to tell", times, peer,
+                       bench::to_string(ratio->median));
+  const std::string low = bench::to_string(ratio->low), high = bench::to_string(ratio->high);
+  if (ratio->covers(1)) return fmt::format("{}: the same within the spread ({} to {})", times, low, high);
+  return fmt::format("{}: {} takes {} times as long ({} to {})", times, peer, bench::to_string(ratio->median),
+                     low, high);
 }
 
 }  // namespace tca::tool

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace tca::tool {
 namespace {
@@ -110,6 +111,13 @@ OptionHelp help_of(const CLI::Option& option) {
 }
 
 HelpFormatter::HelpFormatter() { column_width(left_column); }
+
+// CLI11 leaves an empty line for options that no help shows.
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+  if (const std::size_t at = text.find("\n\n\n"); at != std::string::npos) text.erase(at, 1);
+  return text;
+}
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool) const {
   const OptionHelp help = help_of(*option);

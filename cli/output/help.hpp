@@ -25,6 +25,7 @@ class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter();
 
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_subcommand(const CLI::App* subcommand) const override;
 };

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 struct PlotOptions {
   std::vector<std::string> files;
   std::string output = "results.svg";
+  bool is_told = false;  // that file
   std::string title;
 };
 
@@ -119,8 +120,10 @@ int run_to_the_end(std::vector<std::string> line, bool is_quiet) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+// Looks for it without loading it, which would take longer than all else here.
 bool has_matplotlib(const std::string& python) {
-  const int code = run_to_the_end({python, "-c", "import matplotlib"}, true);
+  const char* look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('matplotlib') is None)";
+  const int code = run_to_the_end({python, "-c", look}, true);
   if (code == interrupted_code) throw Interrupted();
   return code == 0;
 }
@@ -187,7 +190,9 @@ void add_plot(Subcommands& tca) {
                           "tca plot results.jsonl -o results.svg", [options] {
                             for (const std::string& file : options->files)
                               check_distinct({{"FILE", file}, {"--output", options->output}});
-                            return draw(options->files, options->output, options->title);
+                            const int code = draw(options->files, options->output, options->title);
+                            if (code == 0 && !options->is_told) fmt::print("drawn     {}\n", options->output);
+                            return code;
                           });
   app.add_option("FILE", options->files,
                  "Files of results, one per line, as --json writes them (docs/results.md)")
@@ -195,7 +200,8 @@ void add_plot(Subcommands& tca) {
       ->expected(1, -1);
   app.add_option("-o,--output", options->output, "File to draw into: .svg, .png or .pdf")
       ->type_name("FILE")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->each([options](const std::string&) { options->is_told = true; });
   app.add_option("--title", options->title, "Title above the drawing");
 }
 

@@ -135,7 +135,8 @@ class Clock {
 
 // What rank 0 prints. Returns the program's exit code.
 inline int report(const Arguments& arguments, int ranks, int wrong, Clock& clock) {
-  std::printf("%ld x %ld cells, %d ranks: %s; ", arguments.n, arguments.n, ranks, clock.report().c_str());
+  std::printf("%ld x %ld cells, %d rank%s: %s; ", arguments.n, arguments.n, ranks, ranks == 1 ? "" : "s",
+              clock.report().c_str());
   if (wrong == 0)
     std::printf("to the bit as by one rank\n");
   else

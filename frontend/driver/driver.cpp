@@ -177,7 +177,7 @@ class Driver {
 }  // namespace
 
 int run(const std::vector<std::string>& words, const Home& home) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+  if (words.empty() || words[0] == "-h" || std::ranges::find(words, "--help") != words.end()) {
     std::fputs(help, words.empty() ? stderr : stdout);
     return words.empty() ? 2 : 0;
   }
@@ -190,6 +190,11 @@ int run(const std::vector<std::string>& words, const Home& home) {
     Options options =
         parse_options({words.begin() + 1, words.end()}, check ? Options::Stage::check : Options::Stage::link);
     if (check) options.stage = Options::Stage::check;
+    if (options.stage == Options::Stage::link && home.link.empty())
+      throw Fault{
+          {},
+          "this tca comes without the libraries that a program is linked with, as in a Python package",
+          "take that of an OpenTCA that was built and installed by CMake"};
     return Driver(std::move(options), home).run();
   } catch (const Fault& fault) {
     print(none, Severity::error, fault);

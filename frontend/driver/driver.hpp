@@ -10,7 +10,7 @@ namespace tca::xacc {
 struct Home {
   std::string include;            // holds tca/xacc/runtime.h
   std::vector<std::string> mpi;   // holds mpi.h, if OpenTCA has been built with MPI
-  std::vector<std::string> link;  // what a program is linked with
+  std::vector<std::string> link;  // what a program is linked with; empty where it is not there
   std::string gpus;               // what GPUs OpenTCA was built for, as nvcc's option; empty: for none
 };
 

@@ -12,8 +12,11 @@
 #ifndef OPENTCA_XACC_MPI
 #define OPENTCA_XACC_MPI ""
 #endif
-#ifndef OPENTCA_XACC_LINK
-#define OPENTCA_XACC_LINK ""
+#ifndef OPENTCA_XACC_BUILT
+#define OPENTCA_XACC_BUILT ""
+#endif
+#ifndef OPENTCA_XACC_NEEDED
+#define OPENTCA_XACC_NEEDED ""
 #endif
 #ifndef OPENTCA_XACC_GPUS
 #define OPENTCA_XACC_GPUS ""
@@ -43,15 +46,15 @@ std::string program_folder() {
 
 Home find_home() {
   const std::string prefix = program_folder() + "/..";
-  if (access((prefix + "/include/tca/xacc/runtime.h").c_str(), R_OK) != 0)
-    return {OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_MPI), words_of(OPENTCA_XACC_LINK), OPENTCA_XACC_GPUS};
+  const bool installed = access((prefix + "/include/tca/xacc/runtime.h").c_str(), R_OK) == 0;
   const std::string libraries = prefix + "/" + OPENTCA_XACC_LIBDIR;
-  Home home{prefix + "/include",
-            words_of(OPENTCA_XACC_MPI),
-            {"-L" + libraries, "-Wl,-rpath," + libraries, "-lopentca_xacc", "-lopentca"},
-            OPENTCA_XACC_GPUS};
-  for (const std::string& word : words_of(OPENTCA_XACC_LINK))
-    if (word.starts_with("-l")) home.link.push_back(word);
+  // A Python package has no libraries to link with.
+  if (installed && access((libraries + "/libopentca_xacc.a").c_str(), R_OK) != 0)
+    return {prefix + "/include", words_of(OPENTCA_XACC_MPI), {}, OPENTCA_XACC_GPUS};
+  Home home{installed ? prefix + "/include" : OPENTCA_XACC_INCLUDE, words_of(OPENTCA_XACC_MPI),
+            words_of(OPENTCA_XACC_BUILT), OPENTCA_XACC_GPUS};
+  if (installed) home.link = {"-L" + libraries, "-Wl,-rpath," + libraries, "-lopentca_xacc", "-lopentca"};
+  for (std::string& word : words_of(OPENTCA_XACC_NEEDED)) home.link.push_back(std::move(word));
   return home;
 }
 

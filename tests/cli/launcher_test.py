@@ -532,12 +532,16 @@ class CommandLine(LauncherTest):
     def test_mistakes_are_told_in_one_line_and_where_help_is(self):
         for arguments, reason in (
             (["fly"], "tca: there is no subcommand `fly`; there are himeno, qcd, cg, bfs, spin, fft, pic, trigger, run"),
+            (["himena"], "; did you mean `himeno`?"),
             (["--fly"], "tca: there is no option --fly here"),
+            (["-n", "2", "himeno"], "tca himeno: -n belongs behind the subcommand: tca himeno -n\n"),
+            (["qcd", "--kappa=0.1", "invert"], "--kappa belongs behind the subcommand: tca qcd invert --kappa\n"),
+            (["himeno", "-n", "2", "-n", "2"], "tca himeno: --ranks is given more than once\n"),
             (["run"], "tca run: "),
             (["run", "-n", "2"], "tca run: PROGRAM is required"),
             (["run", "-n", "x", "--", "true"], "tca run: --ranks: x is no whole number from 1 to 4096"),
             (["himeno", "one", "--two", "3"], "tca himeno: one --two 3: not expected here"),
-            (["qcd", "invert", "one", "two"], "tca qcd: one two: not expected here"),
+            (["qcd", "invert", "one", "two"], "tca qcd: one two: not expected here\nTry `tca qcd invert --help`"),
             (["bench", "pingpong", "--fidelity", "fine"], "tca bench: --fidelity: `fine`: choose tlp, train, flow or rtl"),
             (["run", "-n", "2", "--bind", "rope", "--", "true"], "--bind: `rope`: choose auto, core or none"),
         ):

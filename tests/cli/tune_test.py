@@ -82,6 +82,7 @@ class Kept(Tuning):
 
     def test_a_modelled_machine_has_none(self):
         self.assert_ends(self.tune("--fabric", "sim"), USAGE, "a modelled machine is not tuned")
+        self.assert_ends(self.tune(OPENTCA_FABRIC="foo"), USAGE, "tca tune: OPENTCA_FABRIC: `foo`: choose shm, ")
         self.assert_ends(self.tune(OPENTCA_FABRIC="sim"), USAGE, "a modelled machine is not tuned")
 
     def test_another_users_version_and_machine(self):
@@ -131,7 +132,9 @@ class Kept(Tuning):
         self.assert_ends(self.tune(*json, "--plot", self.path("all.txt")), USAGE, r"must end in \.svg")
         self.assertEqual(os.listdir(self.folder), [])
         unwritable = self.start([TCA, "tune"], XDG_CACHE_HOME="/proc")
-        self.assert_ends(unwritable, USAGE, "^tca tune: /proc/opentca/tuning-.*: cannot be written: ")
+        self.assert_ends(unwritable, USAGE, "^tca tune: /proc/opentca/tuning-.*: cannot be written: .*; give --output FILE")
+        elsewhere = self.tune(OPENTCA_TUNING="/nowhere/t.toml", XDG_CACHE_HOME="/proc")
+        self.assert_ends(elsewhere, USAGE, "^tca tune: OPENTCA_TUNING=/nowhere/t.toml has commits use that table")
         nowhere = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_CACHE_HOME")}
         self.environment = nowhere
         self.assert_ends(self.tune(), USAGE, "nowhere to keep the table")

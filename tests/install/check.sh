@@ -24,6 +24,10 @@ if [ "$way" = find_package ]; then
   "$source/check_pages.sh" "$work/prefix"
   "$source/check_pkg_config.sh" "$work/prefix" "$@"
   "$work/prefix/bin/tca" --version
+  if command -v cc > /dev/null; then
+    "$work/prefix/bin/tca" xacc cc "$source/../../examples/xacc/ring.c" -o "$work/ring"
+    "$work/prefix/bin/tca" run -n 2 -- "$work/ring"
+  fi
   # Its own data first, those of the sources last.
   told=$("$work/prefix/bin/tca" model pingpong --machine nowhere 2>&1 || true)
   [[ $told == *" in $work/prefix/share/opentca/machines, "*", ${source%/tests/install}/machines ("* ]] ||

@@ -9,8 +9,8 @@ import numpy as np
 from frame import OURS, THEIRS, frame, save
 
 KINDS = ("pic_history", "pic_frame", "pic_spectrum")
-TIME = "time (1/$\\omega_p$)"
-LENGTH = "(c/$\\omega_p$)"
+TIME = "time (1/ωₚ)"
+LENGTH = "(c/ωₚ)"
 
 
 def recognises(path):
@@ -52,9 +52,9 @@ def history(records):
 
 
 def frames(records):
-    fields = [("electrons", "electrons (n)", "viridis"), ("ex", "$E_x$ (m c $\\omega_p$/e)", "RdBu_r")]
+    fields = [("electrons", "electrons (n)", "viridis"), ("ex", "Ex (m c ωₚ/e)", "RdBu_r")]
     if any(np.any(record["ez"]) for record in records):
-        fields.append(("ez", "$E_z$", "RdBu_r"))
+        fields.append(("ez", "Ez", "RdBu_r"))
     figure, rows = plt.subplots(
         len(records), len(fields), squeeze=False, figsize=(4.6 * len(fields), 1.9 * len(records)), layout="constrained"
     )
@@ -91,13 +91,13 @@ def spectrum(records):
     shown = axes.imshow(
         np.log10(half + floor), origin="lower", aspect="auto", interpolation="none", cmap="magma", extent=(0, k_most, 0, omega_most)
     )
-    figure.colorbar(shown, ax=axes, label="log of the power of $E_x$")
+    figure.colorbar(shown, ax=axes, label="log of the power of Ex")
     k = np.linspace(0, k_most, 200)
     known = np.sqrt(1 + 3 * (k * record["thermal"]) ** 2)
     axes.plot(k, known, "--", color="white", linewidth=1, label="plasma waves (Bohm and Gross)")
     axes.set_xlim(0, k_most / 2)
     axes.set_ylim(0, min(omega_most, 4))
-    axes.set_xlabel("k ($\\omega_p$/c)")
-    axes.set_ylabel("$\\omega$ ($\\omega_p$)")
-    axes.legend(fontsize=8, loc="upper right")
+    axes.set_xlabel("k (ωₚ/c)")
+    axes.set_ylabel("ω (ωₚ)")
+    axes.legend(fontsize=8, loc="upper right", facecolor="black", edgecolor="none", labelcolor="white")
     return figure

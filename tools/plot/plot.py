@@ -242,6 +242,17 @@ def finish(axes, log_y=True):
     axes.yaxis.set_minor_locator(NullLocator())
 
 
+def add_legend(axes):
+    """No corner has room for many entries, so these have it above all lines."""
+    many = len(axes.get_legend_handles_labels()[0]) > 3
+    if many:
+        below = 1 - 0.03 - 0.065 * len(axes.get_legend_handles_labels()[0])
+        low, high = axes.transScale.transform([(1, y) for y in axes.get_ylim()])[:, 1]
+        top = axes.transScale.inverted().transform([(1, low + (high - low) / below)])[0, 1]
+        axes.set_ylim(top=top)
+    axes.legend(fontsize=8, frameon=False, loc="upper left" if many else "best")
+
+
 def draw_p99(axes, line):
     """Of several lines of one contender only the first has a band: more would hide each other."""
     if line.style["linestyle"] != DASHES[0]:
@@ -259,7 +270,7 @@ def draw_time(axes, name, lines):
     for line in lines:
         draw_p99(axes, line)
         axes.plot(line.bytes, line.time, label=line.text, **line.style)
-    axes.legend(fontsize=8, frameon=False)
+    add_legend(axes)
     finish(axes)
 
 
@@ -292,7 +303,7 @@ def draw_ratio(axes, name, all_ratios):
     if not log_y:
         highest = max(high for _, _, of_line in all_ratios for _, _, high in of_line)
         axes.set_ylim(0, max(1.2, 1.1 * min(highest, 2 * max(values))))
-    axes.legend(fontsize=8, frameon=False)
+    add_legend(axes)
     finish(axes, log_y)
 
 
@@ -323,6 +334,7 @@ def draw(records, output, title):
             row[1].set_axis_off()
         if with_ratio:
             draw_ratio(row[-1], name, list(ratios(lines)))
+    figure.get_layout_engine().set(h_pad=0.1, w_pad=0.08)  # inches; panels have titles and names of axes of their own
     if title:
         figure.suptitle(title)
     figure.supxlabel(source(records), fontsize=8, color="#666666")

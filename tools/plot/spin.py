@@ -4,6 +4,7 @@ this when it is given such files."""
 import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
+from matplotlib.ticker import MaxNLocator
 
 COLORS = (OURS, *THEIRS)
 BENCH = "heisenberg_spin_glass"
@@ -60,12 +61,13 @@ def draw(paths, output, title):
     for number, record in enumerate(records):
         draw_record(record, left, right, number)
     left.set_xlabel("round")
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.set_ylabel("energy a site")
     if tempered:
         right.set_xlabel("temperature")
         right.set_ylabel("mean energy a site")
     for axes in all_axes[0]:
         frame(axes)
-        axes.legend(fontsize=8, frameon=False, loc="lower right" if axes is right else "best")
+        axes.legend(fontsize=8, frameon=False, loc="lower right" if tempered and axes is right else "best")
     figure.suptitle(title or "Heisenberg spin glass")
     save(figure, output)

@@ -69,7 +69,7 @@ void add_faults(Subcommands& tca) {
   CLI::App& app =
       tca.add("faults", "Tells how soon the ranks of a modelled machine know what has failed",
               "tca faults --machine quong --fault cable:0-1@20us\n"
-              "tca faults --machine ha-pacs-tca --fault hub:3@50us,cable:0-1@60us --json faults.json",
+              "tca faults --machine ha-pacs-tca --fault hub:3@50us,cable:0-1@60us --json faults.jsonl",
               [options] { return run(*options); });
   add_ranks_option(app, "Number of ranks", options->ranks, options->ranks_given, most_modelled_ranks);
   app.add_option("--machine", options->machine, "Machine to model: the name or the path of a machine file")

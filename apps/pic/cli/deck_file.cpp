@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <string>
@@ -101,6 +104,8 @@ class DeckReading {
 };
 
 toml::table parsed(const std::string& path) {
+  if (access(path.c_str(), R_OK) != 0)
+    throw Error(Errc::invalid_argument, fmt::format("{}: {}", path, std::strerror(errno)));
   try {
     return toml::parse_file(path);
   } catch (const toml::parse_error& error) {

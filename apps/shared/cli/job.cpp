@@ -16,7 +16,7 @@ namespace {
 void check_sweep(const AppJob& job, int ranks) {
   if (job.plots_results) return check_drawable(job.plot);
   if (!job.sweep_channels) {
-    if (!job.plot.empty()) refuse("--plot draws what --sweep-channels finds, which is not there");
+    if (!job.plot.empty()) refuse("--plot draws what --sweep-channels finds; add --sweep-channels");
     return;
   }
   if (ranks == 1) refuse("--sweep-channels: a lone rank sends nothing; --ranks 2 does");
@@ -102,9 +102,9 @@ void print_job(const JobReport& job, const std::string& peer_version) {
 }
 
 void print_crowding(const JobReport& job) {
-  if (job.processors == 0 || job.ranks <= job.processors) return;
-  fmt::print("\n{} ranks share {} processor{} and mostly wait for their turn; --ranks {} says more.\n",
-             job.ranks, job.processors, job.processors == 1 ? "" : "s", job.processors);
+  if (job.processors == 0) return;
+  if (const std::string words = job.crowding.in_words(job.ranks, job.processors); !words.empty())
+    fmt::print("\n{}", words);
 }
 
 }  // namespace tca::tool

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/launch/rank_job.hpp"
+#include "measure/crowding.hpp"
 #include "shared/channels.hpp"
 #include "tca/world.hpp"
 
@@ -43,6 +44,7 @@ struct JobReport {
   std::string fabric = "shm";
   std::string model = {};  // as Record::model; empty where time is real
   int ranks = 1;
+  bench::Crowding crowding = {};
 };
 
 // The library measured beside OpenTCA, if any.
@@ -59,7 +61,7 @@ JobReport describe_job(World& world, const RankJob& job);
 
 // Prints the machine, the places of the ranks, the versions and the world, a line each.
 void print_job(const JobReport& job, const std::string& peer_version);
-// Says so where the ranks have fewer processors than they are.
+// Says so where the ranks had fewer processors than they are, or shared them with other programs.
 void print_crowding(const JobReport& job);
 
 }  // namespace tca::tool

@@ -104,8 +104,8 @@ void print(const SweepReport& report) {
   for (const TriedChannels* one : order) {
     for (const std::string& name : report.names)
       fmt::print("{:<18}", channel_in_words(one->channels.of(name)));
-    fmt::print("{:>14.2f}{:>14.4f}{:>16.2f}{}\n", one->us, one->figure, one->us / best_us,
-               report.is_chosen(*one) ? "  as the library chooses" : "");
+    fmt::print("{:>14.2f}{:>14.{}f}{:>16.2f}{}\n", one->us, one->figure, one->figure < 100 ? 4 : 0,
+               one->us / best_us, report.is_chosen(*one) ? "  as the library chooses" : "");
   }
   fmt::print("Medians. The library's own choice takes {:.2f} us, {}.\n", report.own_us,
              within(report.own_us, best_us));

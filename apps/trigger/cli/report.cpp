@@ -82,7 +82,7 @@ namespace {
 
 void print_datagrams(const TriggerReport& report) {
   const Summary& own = report.ways.front().summary;
-  fmt::print("answered  {}, each once, of {} in {:.2f} s ({:.3g} events/s, {:.1f} MB/s)\n",
+  fmt::print("answered  {}, each once, of {} in {:.2f} s ({:.0f} events/s, {:.1f} MB/s)\n",
              plural(own.answered, "event"), plural(own.came, "datagram"), own.seconds,
              own.seconds > 0 ? static_cast<double>(own.answered) / own.seconds : 0,
              own.seconds > 0 ? static_cast<double>(own.bytes) / own.seconds / 1e6 : 0);

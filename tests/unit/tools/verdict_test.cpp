@@ -58,6 +58,7 @@ TEST(Ratio, IsNotSaidWhereItDoesNotExceedItsSpread) {
   EXPECT_EQ(to_string(Spread{0.9, 1.05, 1.2, 9}), "same within the spread");
   EXPECT_EQ(to_string(Spread{1.01, 1.05, 1.2, 9}), "1.05 (1.01 to 1.20)");
   EXPECT_EQ(to_string(Spread{0.7, 0.8, 0.99, 9}), "0.80 (0.70 to 0.99)");
+  EXPECT_EQ(to_string(Spread{0.0031, 0.0042, 0.02, 9}), "0.0042 (0.0031 to 0.02)");
 }
 
 TEST(Ratio, OfAFewRoundsTellsNothing) {

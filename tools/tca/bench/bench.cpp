@@ -24,7 +24,9 @@
 #include "cli/options/refuse.hpp"
 #include "cli/output/faults.hpp"
 #include "cli/subcommand.hpp"
+#include "measure/crowding.hpp"
 #include "measure/measure.hpp"
+#include "measure/placement.hpp"
 #include "shared/mpi_session.hpp"
 #include "tca/tca.hpp"
 
@@ -147,7 +149,7 @@ void check_host(const BenchOptions& options) {
     refuse("{} is measured on GPUs: add --fabric cuda", options.what);
 }
 
-void run_host(World& world, const BenchOptions& options) {
+void measure_on_host(World& world, const BenchOptions& options) {
   if (is_coll(options.what)) {
     run_coll_bench(world, options);
   } else if (options.what == "commit") {
@@ -159,6 +161,15 @@ void run_host(World& world, const BenchOptions& options) {
   } else {
     halo(world, options);
   }
+}
+
+void run_host(World& world, const BenchOptions& options) {
+  const int processors = bench::processors_of(bench::places(world));
+  const bench::Crowding crowding;
+  measure_on_host(world, options);
+  if (world.rank() != 0) return;
+  if (const std::string words = crowding.in_words(world.size(), processors); !words.empty())
+    fmt::print("\n{}", words);
 }
 
 // Ranks take turns on this thread. One placement and short samples suffice: on sim a step takes the same time wherever its
@@ -175,7 +186,7 @@ int run_modelled(BenchOptions options) {
     run_modelled_commit_bench(options, world_options);
   else
     run_threads_and_tell(
-        options.ranks, [&options](World& world) { run_host(world, options); }, world_options);
+        options.ranks, [&options](World& world) { measure_on_host(world, options); }, world_options);
   return 0;
 }
 
@@ -298,11 +309,11 @@ void add_bench(Subcommands& tca) {
   CLI::App& app = tca.add(
       "bench", "Measures puts, exchanges of faces and collectives, beside peers if asked",
       "tca bench pingpong --peer mpi,hand\n"
-      "tca bench allreduce --ranks 4 --bytes 8,4K --peer mpi --json allreduce.json\n"
+      "tca bench allreduce --ranks 4 --bytes 8,4K --peer mpi --json allreduce.jsonl\n"
       "tca bench bcast --fabric shm+mpi --sub-cluster 4 --ranks 8 --peer mpi\n"
       "tca bench overlap --fabric mpi --bytes 64K,1M --progress none,points --peer mpi\n"
-      "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
-      "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
+      "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.jsonl\n"
+      "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.jsonl\n"
       "tca bench overlap --fabric cuda --bytes 1M,16M --start graph --peer nccl,nccl-copy-engine\n"
       "tca bench put --fabric cuda --layout block-stride --rows 256,4K --bytes 256M --peer copy\n"
       "tca bench pingpong --fabric sim --machine peach3 --json peach3.json",

@@ -235,7 +235,7 @@ void add_model(Subcommands& tca) {
               "tca model himeno --machine ha-pacs-tca --ranks 16 --scheme hybrid\n"
               "tca model himeno --machine torus-32k --ranks 32768 --size XL\n"
               "tca model fft --machine h200-4096 --ranks 512 --size 1024x1024x1024 --scheme hybrid\n"
-              "tca model pingpong --machine peach3 --sweep bytes=8:1M --json pingpong.json\n"
+              "tca model pingpong --machine peach3 --sweep bytes=8:1M --json pingpong.jsonl\n"
               "tca model allgather --sweep scheme=direct,mpi --sweep links/cable/latency=0.1,0.2\n"
               "tca model halo --machine dgx-h200 --trace halo.json --links halo.svg",
               [options] { return model(*options); });

@@ -47,7 +47,7 @@ void print_wires(const ModelResult& result) {
     fmt::print("  {:<30}{:>12}{:>14.4g}{:>10.1f} %   {}\n", wires[i].name, wires[i].links, wires[i].busy_us,
                wires[i].share * 100, wires[i].busiest);
   if (wires.size() > most_wires)
-    fmt::print("  {} further kinds, none busier than {:.1f} %\n", wires.size() - most_wires,
+    fmt::print("  and {} more, none busier than {:.1f} %\n", wires.size() - most_wires,
                wires[most_wires].share * 100);
 }
 

@@ -329,12 +329,13 @@ double Survey::crossing_us(route::Distance distance) const {
 }
 
 std::string Survey::describe() const {
-  std::string text = fmt::format("{} ranks of {}, {} passes", ranks, fabrics, passes);
+  std::string text =
+      fmt::format("{} ranks of {}, {} pass{}", ranks, fabrics, passes, passes == 1 ? "" : "es");
   if (discarded > 0) text += fmt::format(" ({} left out: the ranks moved nearer or further)", discarded);
   for (const auto& [distance, times] : crossings_us)
     if (base::median(times) > 0)
-      text += fmt::format(", {:.0f} ns for a line to cross ({}, {} passes)", 1e3 * base::median(times),
-                          route::to_string(distance), times.size());
+      text += fmt::format(", {:.0f} ns for a line to cross ({}, {} pass{})", 1e3 * base::median(times),
+                          route::to_string(distance), times.size(), times.size() == 1 ? "" : "es");
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/system/environment.hpp"
 #include "cli/launch/cores.hpp"
 #include "cli/launch/fd.hpp"
 #include "cli/launch/launch.hpp"
@@ -57,10 +58,24 @@ struct TuneOptions {
 
 bool on_gpus(const TuneOptions& options) { return boot::on_gpus(options.fabric); }
 
-// Makes the table's folder. Errors are ignored here, since the write that follows reports them.
+// Makes the table's folder.
 void make_cache(const fs::path& table) {
   std::error_code problem;
   fs::create_directories(table.parent_path(), problem);
+  if (problem)
+    refuse("{}: cannot be written: {}; give --output FILE, and programs OPENTCA_TUNING=FILE", table.string(),
+           problem.message());
+}
+
+// A person who has named a table may expect this one to be it.
+void tell_of_another_table(const TuneOptions& options) {
+  const char* const named = base::set_variable("OPENTCA_TUNING");
+  if (named == nullptr || std::string_view(named) == "off" || options.dry_run || !options.output.empty())
+    return;
+  fmt::print(stderr,
+             "tca tune: OPENTCA_TUNING={0} has commits use that table, and not the one that is made now; "
+             "`--output {0}` makes that one\n",
+             named);
 }
 
 const Sizes& sizes_of(const TuneOptions& options) {
@@ -249,8 +264,9 @@ void store(route::TuningTable& table, const TuneOptions& options) {
     const Uninterrupted meanwhile;
     route::write_table(replaced_file(path), table.text());
   }
-  fmt::print("table     {} holds {} pieces; every later commit on this hardware chooses by it\n",
-             path.string(), table.all().size());
+  fmt::print("table     {} holds {} pieces; {}\n", path.string(), table.all().size(),
+             options.output.empty() ? "every later commit on this hardware chooses by it"
+                                    : "commits choose by it where OPENTCA_TUNING names this file");
 }
 
 void draw_survey(const Survey& survey, const route::TuningTable& table, const std::string& output) {
@@ -316,6 +332,7 @@ int tune_threads(const TuneOptions& options) {
 
 int tune_command(const TuneOptions& options) {
   if (options.fabric == "sim") refuse("--fabric sim: a modelled machine is not tuned");
+  if (!options.verify && !already_a_rank()) tell_of_another_table(options);
   // An existing table must not influence the new measurements.
   if (!options.verify) setenv("OPENTCA_TUNING", "off", 1);
   if (already_a_rank()) {
