@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "mpi/macros.hpp"
 #include "mpi/settings.hpp"
 
 namespace tca::interposer {
