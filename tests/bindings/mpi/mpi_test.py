@@ -62,7 +62,7 @@ class Serving(MpiTest):
         for mpi in self.for_each_mpi():
             run = self.mpirun(mpi, TCA, "mpi", "--report", "--check", program(mpi, "neighbours"), ranks=3)
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
-            for call in ("allgather", "allgatherv", "alltoall", "alltoallv"):
+            for call in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"):
                 row = self.row(run.stderr, "MPI_Neighbor_" + call)
                 self.assertEqual((row["served"], row["early"]), (72, 24), run.stderr)
 
@@ -88,7 +88,7 @@ class Serving(MpiTest):
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
             self.assertEqual(self.row(run.stderr, "MPI_Allreduce"), {**self.row(run.stderr, "MPI_Allreduce"), "served": 20, "early": 4})
             self.assertEqual(self.row(run.stderr, "MPI_Barrier")["served"], 8)
-            for call in ("allgather", "alltoallv"):
+            for call in ("allgather", "alltoallv", "alltoallw"):
                 self.assertEqual(self.row(run.stderr, "MPI_Neighbor_" + call)["served"], 8, run.stderr)
 
     def test_what_is_denied_is_left_to_mpi(self):
