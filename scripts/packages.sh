@@ -10,6 +10,8 @@ python_packages="python3-venv python3-dev"
 # From PyPI, into build/venv: what builds and tests the Python package, and MPI's peer where an MPI is.
 pypi_packages="nanobind scikit-build-core numpy"
 pypi_mpi_packages="mpi4py"
+# From PyPI, into build/mpi-abi: an MPI that has the standard ABI, beside which `tca mpi` is built for it.
+pypi_mpi_abi_packages="mpich>=5"
 docs_packages="python3=python3 doxygen=doxygen python3-sphinx python3-myst-parser python3-breathe furo"
 lint_packages="clang-format-14=clang-format-14 clang-tidy-14=clang-tidy-14"
 # From PyPI, into build/rtl/venv: the linter, the prover and the synthesiser of rtl/.

@@ -90,6 +90,18 @@ attempt_venv() {
   fi
 }
 
+# Makes build/mpi-abi, where MPI's standard ABI is. As attempt, once a build tree.
+attempt_mpi_abi() {
+  local venv="$here/../build/mpi-abi" tried="$here/../build/.mpi-abi-tried"
+  if [ -x "$venv/bin/mpicc_abi" ] || [ -e "$tried" ]; then return 0; fi
+  mkdir -p "$here/../build" && touch "$tried"
+  echo "setup: trying to make build/mpi-abi with $pypi_mpi_abi_packages"
+  # shellcheck disable=SC2086
+  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet $pypi_mpi_abi_packages; } > "$tried" 2>&1; then
+    echo "setup: going on without MPI's standard ABI (why: build/.mpi-abi-tried)"
+  fi
+}
+
 # Makes build/rtl/venv, of just these versions.
 require_rtl_venv() {
   local venv="$here/../build/rtl/venv" done="$here/../build/rtl/venv/installed"
@@ -125,6 +137,7 @@ case ${1:-} in
     attempt optional $optional_packages
     attempt python $python_packages
     attempt_venv
+    attempt_mpi_abi
     ;;
   python)
     require $build_packages

@@ -3,8 +3,11 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <type_traits>
+#include <vector>
 
+#include "mpi/coll/topology.hpp"
 #include "mpi/hook.hpp"
 
 // Where Fortran's constants are, by which they are known. In MPICH, where only calls without buffers have entries for Fortran, they are
@@ -94,6 +97,39 @@ class Argument<Kind::V> {
 
  private:
   const MPI_Fint* numbers_;
+};
+
+template <>
+class Argument<Kind::P> {
+ public:
+  explicit Argument(void* pointer) : places_(static_cast<const MPI_Aint*>(pointer)) {}
+  const MPI_Aint* value() { return places_; }
+
+ private:
+  const MPI_Aint* places_;
+};
+
+// Datatypes, as many as the communicator has neighbours of a kind.
+class TypesOfNeighbours {
+ public:
+  TypesOfNeighbours(const void* pointer, std::vector<int> Neighbours::*kind, MPI_Comm comm) {
+    const auto* const numbers = static_cast<const MPI_Fint*>(pointer);
+    const std::optional<Neighbours> neighbours = neighbours_of(comm);
+    const std::size_t count = neighbours ? (*neighbours.*kind).size() : 0;
+    for (std::size_t each = 0; each < count; ++each) values_.push_back(type_of(numbers[each]));
+  }
+  const MPI_Datatype* value() { return values_.data(); }
+
+ private:
+  std::vector<MPI_Datatype> values_;
+};
+template <>
+struct Argument<Kind::K> : TypesOfNeighbours {
+  Argument(void* pointer, MPI_Comm comm) : TypesOfNeighbours(pointer, &Neighbours::destinations, comm) {}
+};
+template <>
+struct Argument<Kind::L> : TypesOfNeighbours {
+  Argument(void* pointer, MPI_Comm comm) : TypesOfNeighbours(pointer, &Neighbours::sources, comm) {}
 };
 
 template <>

@@ -7,10 +7,12 @@
 
 namespace tca::interposer::fortran {
 
-// Of an array, it takes the length, which comes first.
+// Of an array, it takes the length, which comes first or is the number of neighbours of the communicator, which comes last.
 template <Kind kind>
-Argument<kind> argument(void* pointer, const void* first) {
-  if constexpr (std::is_constructible_v<Argument<kind>, void*, int>)
+Argument<kind> argument(void* pointer, const void* first, [[maybe_unused]] const void* last) {
+  if constexpr (kind == Kind::K || kind == Kind::L)
+    return Argument<kind>(pointer, comm_of(number(last)));
+  else if constexpr (std::is_constructible_v<Argument<kind>, void*, int>)
     return Argument<kind>(pointer, number(first));
   else
     return Argument<kind>(pointer);
@@ -20,7 +22,7 @@ template <Call call, Kind... kind, class First, class... Pointers>
 int serve(Kinds<kind...>, First first, Pointers... pointers) {
   return [&](Argument<kind>&&... arguments) {
     return Served<call>::serve(arguments.value()...);
-  }(argument<kind>(pointers, first)...);
+  }(argument<kind>(pointers, first, last_of(pointers...))...);
 }
 
 // What the census reads of the arguments.

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "mpi/macros.hpp"
 #include "mpi/settings.hpp"
 
 namespace tca::interposer {
@@ -30,7 +31,7 @@ inline constexpr std::size_t calls = 0
 #undef HOOK
     ;
 
-enum class Kind { B, N, T, O, C, I, V, Q, S, A, Z, F, D, J, M, R, U, X };
+enum class Kind { B, N, T, O, C, I, V, P, K, L, Q, S, A, Z, F, D, J, M, R, U, X };
 
 template <Kind... kind>
 struct Kinds {};

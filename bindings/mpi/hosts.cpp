@@ -7,10 +7,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+
+#include "mpi/say.hpp"
 
 namespace tca::interposer {
 
@@ -27,16 +28,16 @@ class Watch {
  public:
   Watch(int rank, bool speaks)
       : thread_([this, rank, speaks] {
-          // Who speaks goes first: its end is that of the job.
-          const std::chrono::duration<double> limit(time_limit_s() + (speaks ? 0 : 1));
+          // Who speaks goes first: its end is that of the job. It takes a second at most until that has been read.
+          const std::chrono::duration<double> limit(time_limit_s() + (speaks ? 0 : 2));
           std::unique_lock lock(mutex_);
           if (changed_.wait_for(lock, limit, [this] { return is_over_; })) return;
           if (speaks)
-            fmt::print(stderr,
-                       "tca mpi: rank {}: after {:g} s not all ranks of other hosts have come, so some run "
-                       "without the library; put `tca mpi` before each program of the job, or set "
-                       "OPENTCA_MPI=off\n",
-                       rank, limit.count());
+            say_as(rank,
+                   fmt::format("after {:g} s not all ranks of other hosts have come, so some run without the "
+                               "library; put `tca mpi` before each program of the job, or set "
+                               "OPENTCA_MPI=off",
+                               limit.count()));
           kill(getpid(), SIGKILL);  // MPICH's launcher lets the others go on where a process only exits
         }) {}
   Watch(const Watch&) = delete;

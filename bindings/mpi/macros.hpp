@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#define TCA_HAS_MPI_4_1 (MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1))
+
 // The calls that have a number of elements are there once with an int, and in MPI 4 once with a large number; so are places in buffers.
 #if MPI_VERSION >= 4
 #define TCA_FOR_COUNTS(of) of(int, ) of(MPI_Count, _c)

@@ -1,21 +1,16 @@
 #include "mpi/session.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <functional>
-#include <thread>
 
 #include "mpi/census/measure.hpp"
 #include "mpi/coll/communicator.hpp"
 #include "mpi/gpu/gpu.hpp"
 #include "mpi/hosts.hpp"
 #include "mpi/p2p/slot.hpp"
+#include "mpi/say.hpp"
 #include "mpi/tally.hpp"
 #include "mpi/threads.hpp"
 
@@ -27,17 +22,6 @@ int rank_of_job() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
-}
-
-// A launcher that is told of the job's end reads no more of the ranks' pipes (MPICH's loses a line in four then), so what
-// may be a rank's last line waits until it has been read, for a second at most.
-void wait_until_read(int file) {
-  struct stat kind = {};
-  if (fstat(file, &kind) != 0 || !S_ISFIFO(kind.st_mode)) return;
-  for (int tries = 0, bytes = 0; tries < 1000; ++tries) {
-    if (ioctl(file, FIONREAD, &bytes) != 0 || bytes == 0) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
 }
 
 }  // namespace
@@ -102,10 +86,7 @@ void Session::say(std::string_view line) const {
   if (rank_of_job() == 0) say_here(line);
 }
 
-void Session::say_here(std::string_view line) const {
-  fmt::print(stderr, "tca mpi: rank {}: {}\n", rank_of_job(), line);
-  wait_until_read(STDERR_FILENO);
-}
+void Session::say_here(std::string_view line) const { say_as(rank_of_job(), line); }
 
 // Beginnings are written by hand: Fortran has other parameters.
 namespace {

@@ -101,7 +101,7 @@ class Mistakes(CommandLineTest):
             ("/nowhere/links: cannot be opened: No such file", ("qcd", "plaquette", "--config", "/nowhere/links")),
             ("/nowhere/all.jsonl: No such file", ("plot", "/nowhere/all.jsonl")),
             ("/nowhere: cannot be read as a folder of figures: No such file", ("scorecard", "--figures", "/nowhere")),
-            ("--mpi: `lam`: choose openmpi or mpich", ("mpi", "--mpi", "lam", "true")),
+            ("--mpi: `lam`: choose openmpi, mpich or abi", ("mpi", "--mpi", "lam", "true")),
             ("/nowhere/app: No such file", ("mpi", "/nowhere/app")),
         ):
             with self.subTest(arguments):

@@ -44,7 +44,7 @@ std::vector<Element> all_elements() {
                                    {MPI_LONG_INT, pair},
                                    {MPI_2INT, pair},
                                    {MPI_SHORT_INT, pair}};
-  // Those of Fortran, which an MPI without Fortran does not have.
+  // Those of Fortran: an MPI without it has not their names or, by the standard ABI, not their sizes.
   for (const auto& [type, family] :
        {std::pair(MPI_INTEGER, integer), std::pair(MPI_REAL, floating),
         std::pair(MPI_DOUBLE_PRECISION, floating), std::pair(MPI_INTEGER8, integer),
@@ -52,7 +52,7 @@ std::vector<Element> all_elements() {
         std::pair(MPI_DOUBLE_COMPLEX, complex), std::pair(MPI_2INTEGER, pair), std::pair(MPI_2REAL, pair),
         std::pair(MPI_2DOUBLE_PRECISION, pair)}) {
     int bytes = 0;
-    if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &bytes) != MPI_SUCCESS) continue;
+    if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes <= 0) continue;
     const bool combined = family == integer || family == floating;
     elements.push_back({type, family, combined ? sized(family, static_cast<std::size_t>(bytes)) : other});
   }

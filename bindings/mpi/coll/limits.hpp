@@ -45,6 +45,8 @@ constexpr Call with_small_counts(Call call) {
       return Call::Neighbor_alltoall;
     case Call::Neighbor_alltoallv_c:
       return Call::Neighbor_alltoallv;
+    case Call::Neighbor_alltoallw_c:
+      return Call::Neighbor_alltoallw;
     default:
       break;
   }
@@ -72,6 +74,7 @@ constexpr Sizes served_sizes(Call call) {
     case Call::Neighbor_allgatherv:
     case Call::Neighbor_alltoall:
     case Call::Neighbor_alltoallv:
+    case Call::Neighbor_alltoallw:
       return {0, 1024};
     default:
       return {1, 0};  // none

@@ -32,6 +32,14 @@ std::vector<Edge> edges_by_mpi(MPI_Comm comm, const Neighbours& neighbours, Edge
     return come;
   }
   const std::vector<int> twos(std::max({mine.size(), come.size(), std::size_t{1}}), 2);
+  if (order == EdgeOrder::alltoallw) {
+    const std::vector<MPI_Datatype> types(twos.size(), MPI_INT);
+    std::vector<MPI_Aint> places(twos.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<MPI_Aint>(i * sizeof(Edge));
+    PMPI_Neighbor_alltoallw(mine.data(), twos.data(), places.data(), types.data(), come.data(), twos.data(),
+                            places.data(), types.data(), comm);
+    return come;
+  }
   std::vector<int> begins(twos.size());
   for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = static_cast<int>(2 * i);
   PMPI_Neighbor_alltoallv(mine.data(), twos.data(), begins.data(), MPI_INT, come.data(), twos.data(),
@@ -78,8 +86,10 @@ Neighbourhood::Neighbourhood(World& world, MPI_Comm comm, MPI_Comm own, const Ne
               "MPI neighbours"),
       chain_(world.chain("MPI neighbours", {.time_limit = no_limit})) {
   auto* const first = static_cast<std::byte*>(places_.data());
-  const std::array by_order{edges_by_mpi(comm, neighbours, EdgeOrder::alltoall),
-                            edges_by_mpi(comm, neighbours, EdgeOrder::alltoallv)};
+  const std::array<std::vector<Edge>, edge_orders> by_order{
+      edges_by_mpi(comm, neighbours, EdgeOrder::alltoall),
+      edges_by_mpi(comm, neighbours, EdgeOrder::alltoallv),
+      edges_by_mpi(comm, neighbours, EdgeOrder::alltoallw)};
   const std::vector<Edge> come = sorted(by_order[0]);
   // The n-th put of a source to this rank is that of its n-th edge, and the edges are sorted.
   for (const Edge& edge : come)

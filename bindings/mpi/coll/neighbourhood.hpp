@@ -29,7 +29,8 @@ struct Neighbours {
 
 // In which order messages of one rank to another go along several edges between them is for each MPI to say, and for each of its
 // calls.
-enum class EdgeOrder { alltoall, alltoallv };
+enum class EdgeOrder { alltoall, alltoallv, alltoallw };
+inline constexpr std::size_t edge_orders = 3;
 
 class Neighbourhood {
  public:
@@ -79,7 +80,7 @@ class Neighbourhood {
   Chain chain_;
   std::vector<Sending> sending_;
   std::vector<Receiving> receiving_;
-  std::array<std::vector<int>, 2>
+  std::array<std::vector<int>, edge_orders>
       arrivals_;  // what of `receiving_` comes along each edge; -1 where nothing does
   std::deque<OnHost> kept_;
   std::vector<MPI_Request> by_mpi_;

@@ -13,7 +13,14 @@ namespace tca::interposer {
 namespace {
 
 constexpr EdgeOrder order_of(Call call) {
-  return with_small_counts(call) == Call::Neighbor_alltoallv ? EdgeOrder::alltoallv : EdgeOrder::alltoall;
+  switch (with_small_counts(call)) {
+    case Call::Neighbor_alltoallv:
+      return EdgeOrder::alltoallv;
+    case Call::Neighbor_alltoallw:
+      return EdgeOrder::alltoallw;
+    default:
+      return EdgeOrder::alltoall;
+  }
 }
 
 // What a call says of its blocks on one side, each of them by the number of its edge.
@@ -63,6 +70,35 @@ class BlocksByEdge {
   Moved element_;
   const Count* counts_;
   const Place* places_;
+};
+
+template <class Count>
+class BlocksOfTypes {
+ public:
+  BlocksOfTypes(const void* buffer, const Count* counts, const MPI_Aint* places, const MPI_Datatype* types)
+      : buffer_(static_cast<const std::byte*>(buffer)), counts_(counts), places_(places), types_(types) {}
+  bool is_valid() const { return true; }  // what has no datatype has no bytes
+  Moved operator()(int edge) const { return {buffer_ + places_[edge], counts_[edge], types_[edge]}; }
+  OnHost for_mpi(int edges, bool is_written) const {
+    MPI_Aint begin = 0, end = 0;
+    for (int edge = 0; edge < edges && gpu::may_be_there; ++edge) {
+      if (counts_[edge] <= 0 || types_[edge] == MPI_DATATYPE_NULL) continue;
+      MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+      PMPI_Type_get_extent(types_[edge], &lower, &extent);
+      PMPI_Type_get_true_extent(types_[edge], &true_lower, &true_extent);
+      const MPI_Aint first = places_[edge] + true_lower;
+      const MPI_Aint behind = first + static_cast<MPI_Aint>(counts_[edge] - 1) * extent + true_extent;
+      begin = begin == end ? first : std::min(begin, first);
+      end = begin == end ? behind : std::max(end, behind);
+    }
+    return {buffer_, begin, static_cast<std::size_t>(end - begin), is_written};
+  }
+
+ private:
+  const std::byte* buffer_;
+  const Count* counts_;
+  const MPI_Aint* places_;
+  const MPI_Datatype* types_;
 };
 
 template <class Sent, class Received>
@@ -165,6 +201,17 @@ int alltoallv(const void* from, const Count* counts, const Place* places, MPI_Da
       });
 }
 
+template <Call call, class Count>
+int alltoallw(const void* from, const Count* counts, const MPI_Aint* places, const MPI_Datatype* types,
+              void* to, const Count* to_counts, const MPI_Aint* to_places, const MPI_Datatype* to_types,
+              MPI_Comm comm) {
+  return serve_or_pass<call>(
+      comm, BlocksOfTypes(from, counts, places, types), BlocksOfTypes(to, to_counts, to_places, to_types),
+      [&](const void* read, void* written) {
+        return next<call>()(read, counts, places, types, written, to_counts, to_places, to_types, comm);
+      });
+}
+
 }  // namespace
 
 #define TCA_SERVES(Count, Place, c)                                                                          \
@@ -187,6 +234,12 @@ int alltoallv(const void* from, const Count* counts, const Place* places, MPI_Da
       const Count* to_counts, const Place* to_places, MPI_Datatype to_type, MPI_Comm comm) {                 \
     return alltoallv<Call::Neighbor_alltoallv##c>(from, counts, places, type, to, to_counts, to_places,      \
                                                   to_type, comm);                                            \
+  }                                                                                                          \
+  int Served<Call::Neighbor_alltoallw##c>::serve(                                                            \
+      const void* from, const Count* counts, const MPI_Aint* places, const MPI_Datatype* types, void* to,    \
+      const Count* to_counts, const MPI_Aint* to_places, const MPI_Datatype* to_types, MPI_Comm comm) {      \
+    return alltoallw<Call::Neighbor_alltoallw##c>(from, counts, places, types, to, to_counts, to_places,     \
+                                                  to_types, comm);                                           \
   }
 TCA_FOR_COUNTS_AND_PLACES(TCA_SERVES)
 

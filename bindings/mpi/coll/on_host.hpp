@@ -15,6 +15,14 @@ class OnHost {
  public:
   OnHost(const void* buffer, std::int64_t count, MPI_Datatype type, bool is_written)
       : buffer_(const_cast<void*>(buffer)), count_(count), type_(type), is_written_(is_written) {}
+  // All bytes of a region that begins so far behind the buffer.
+  OnHost(const void* buffer, MPI_Aint begin, std::size_t bytes, bool is_written)
+      : buffer_(const_cast<void*>(buffer)),
+        count_(bytes > 0 ? 1 : 0),
+        type_(MPI_BYTE),
+        is_written_(is_written),
+        begin_(begin),
+        bytes_(bytes) {}
   OnHost(const OnHost&) = delete;
   // Puts what MPI has written where the program wants it.
   ~OnHost();
@@ -27,6 +35,7 @@ class OnHost {
   std::int64_t count_;
   MPI_Datatype type_;
   bool is_written_;
+  MPI_Aint begin_ = 0;
   std::size_t bytes_ = 0;
   std::shared_ptr<const p2p::Scattering> gpu_;
   std::unique_ptr<std::byte[]> copy_;

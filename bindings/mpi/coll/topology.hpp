@@ -39,7 +39,7 @@ class Topology {
     int times = 0;
     Way way = Way::early;
   };
-  static constexpr Call first_call = Call::Neighbor_allgather, last_call = Call::Neighbor_alltoallv;
+  static constexpr Call first_call = Call::Neighbor_allgather, last_call = Call::Neighbor_alltoallw;
 
   Way decide(std::int64_t longest);
   bool have_neighbourhood();

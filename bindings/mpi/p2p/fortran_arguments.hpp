@@ -12,6 +12,12 @@
 namespace tca::interposer::fortran {
 
 inline void* first_of(void* first, ...) { return first; }
+template <class... Pointers>
+void* last_of(Pointers... pointers) {
+  void* last = nullptr;
+  ((last = pointers), ...);
+  return last;
+}
 
 template <>
 class Argument<Kind::R> {

@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, 26> message_calls = {"Send",
                                                                    "Imrecv",
                                                                    "Cancel"};
 
-inline constexpr std::array<std::string_view, 12> request_calls = {"Start",
+inline constexpr std::array<std::string_view, 15> request_calls = {"Start",
                                                                    "Startall",
                                                                    "Wait",
                                                                    "Waitall",
@@ -44,6 +44,9 @@ inline constexpr std::array<std::string_view, 12> request_calls = {"Start",
                                                                    "Testany",
                                                                    "Testsome",
                                                                    "Request_get_status",
+                                                                   "Request_get_status_all",
+                                                                   "Request_get_status_any",
+                                                                   "Request_get_status_some",
                                                                    "Request_free"};
 
 }  // namespace tca::interposer

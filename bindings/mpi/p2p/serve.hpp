@@ -80,6 +80,13 @@ TCA_SERVED(Testall, int count, MPI_Request* requests, int* done, MPI_Status* sta
 TCA_SERVED(Testany, int count, MPI_Request* requests, int* index, int* done, MPI_Status* status)
 TCA_SERVED(Testsome, int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses)
 TCA_SERVED(Request_get_status, MPI_Request request, int* done, MPI_Status* status)
+#if TCA_HAS_MPI_4_1
+TCA_SERVED(Request_get_status_all, int count, const MPI_Request* requests, int* done, MPI_Status* statuses)
+TCA_SERVED(Request_get_status_any, int count, const MPI_Request* requests, int* index, int* done,
+           MPI_Status* status)
+TCA_SERVED(Request_get_status_some, int count, const MPI_Request* requests, int* done, int* indices,
+           MPI_Status* statuses)
+#endif
 TCA_SERVED(Request_free, MPI_Request* request)
 TCA_SERVED(Cancel, MPI_Request* request)
 TCA_SERVED(Comm_dup, MPI_Comm comm, MPI_Comm* made)

@@ -276,6 +276,17 @@ class ErrorsReturned {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
+// A communicator as a number, which is what Fortran has. MPI's standard ABI has names of its own for that.
+#ifdef MPI_ABI_VERSION
+using Number = int;
+MPI_Comm comm_of(Number number) { return MPI_Comm_fromint(number); }
+Number number_of(MPI_Comm comm) { return MPI_Comm_toint(comm); }
+#else
+using Number = MPI_Fint;
+MPI_Comm comm_of(Number number) { return MPI_Comm_f2c(number); }
+Number number_of(MPI_Comm comm) { return MPI_Comm_c2f(comm); }
+#endif
+
 // An inter-communicator has two groups, with ranks from 0 in each: two worlds would come up that are not what
 // anybody means.
 void require_one_group(MPI_Comm program) {
@@ -290,8 +301,7 @@ void require_one_group(MPI_Comm program) {
   // Open MPI's communicators are pointers, which it does not check. Their numbers lead back to those that it
   // still knows.
   int joins_two = 0;
-  if (MPI_Comm_test_inter(program, &joins_two) != MPI_SUCCESS ||
-      MPI_Comm_f2c(MPI_Comm_c2f(program)) != program) {
+  if (MPI_Comm_test_inter(program, &joins_two) != MPI_SUCCESS || comm_of(number_of(program)) != program) {
     base::fail(Errc::invalid_argument,
                "World::from_mpi of a communicator that is freed, by MPI_Comm_free of a copy of it, or that "
                "never was one");
@@ -321,7 +331,7 @@ std::unique_ptr<control::Control> join(const Settings& settings) {
 std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std::string_view header,
                                        const Settings& settings) {
   const bool is_fortran = header == fmt::format("{} in Fortran", header_name());
-  if (!(is_fortran && bytes == sizeof(MPI_Fint)) && !(header == header_name() && bytes == sizeof(MPI_Comm))) {
+  if (!(is_fortran && bytes == sizeof(Number)) && !(header == header_name() && bytes == sizeof(MPI_Comm))) {
     base::fail(
         Errc::incompatible,
         "World::from_mpi: the program was compiled with {}, OpenTCA with {}; build both with the same MPI",
@@ -332,7 +342,7 @@ std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std:
         Errc::invalid_argument,
         "World::from_mpi outside MPI_Init and MPI_Finalize; call MPI_Init first, or World::init instead");
   }
-  const MPI_Comm program = is_fortran ? MPI_Comm_f2c(read_as<MPI_Fint>(comm)) : read_as<MPI_Comm>(comm);
+  const MPI_Comm program = is_fortran ? comm_of(read_as<Number>(comm)) : read_as<MPI_Comm>(comm);
   require_one_group(program);
   ensure_session(callers(settings), settings.time_limit);
   return std::make_unique<MpiControl>(program, settings.time_limit);

@@ -1,27 +1,20 @@
-"""`tca mpi` in front of programs for both MPIs: their answers, which way their calls went, and what is said where they go none.
+"""`tca mpi` in front of programs for each MPI: their answers, which way their calls went, and what is said where they go none.
 
-Standard library only. TCA names the command line under test; MPIS names those that it was built for,
-and PROGRAMS is where the programs are."""
+Standard library only. TCA names the command line under test, PROGRAMS is where the programs are, and mpis.py says which MPIs there are."""
 
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "..", folder) for folder in ("cli", "hosts")]
+sys.path[:0] = [HERE, *(os.path.join(HERE, "..", "..", folder) for folder in ("cli", "hosts"))]
 from commands import PATIENCE, TCA, CommandTest  # noqa: E402
 from hosts import PREFIX, HostsTest  # noqa: E402
-
-MPIS = os.environ.get("MPIS", "").split()
-SETTINGS = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
+from mpis import MPIS, SETTINGS, WITH_FORTRAN, tool  # noqa: E402
 
 
 def program(mpi, name):
@@ -35,7 +28,7 @@ class MpiTest(CommandTest):
 
     def mpirun(self, mpi, *command, ranks=2):
         run = subprocess.run(
-            ["mpirun." + mpi, "-n", str(ranks), *command],
+            [tool(mpi, "mpirun"), "-n", str(ranks), *command],
             capture_output=True,
             text=True,
             timeout=3 * PATIENCE,
@@ -44,8 +37,8 @@ class MpiTest(CommandTest):
         )
         return run
 
-    def for_each_mpi(self):
-        for mpi in MPIS:
+    def for_each_mpi(self, mpis=MPIS):
+        for mpi in mpis:
             with self.subTest(mpi):
                 yield mpi
 
@@ -69,7 +62,7 @@ class Serving(MpiTest):
         for mpi in self.for_each_mpi():
             run = self.mpirun(mpi, TCA, "mpi", "--report", "--check", program(mpi, "neighbours"), ranks=3)
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
-            for call in ("allgather", "allgatherv", "alltoall", "alltoallv"):
+            for call in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"):
                 row = self.row(run.stderr, "MPI_Neighbor_" + call)
                 self.assertEqual((row["served"], row["early"]), (72, 24), run.stderr)
 
@@ -90,12 +83,12 @@ class Serving(MpiTest):
             self.assertIn("MPI_Allreduce is not what MPI makes of it: number 0 is", run.stderr)
 
     def test_fortran_goes_the_same_way(self):
-        for mpi in self.for_each_mpi():
+        for mpi in self.for_each_mpi(WITH_FORTRAN):
             run = self.mpirun(mpi, TCA, "mpi", "--report", program(mpi, "fortran"))
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
             self.assertEqual(self.row(run.stderr, "MPI_Allreduce"), {**self.row(run.stderr, "MPI_Allreduce"), "served": 20, "early": 4})
             self.assertEqual(self.row(run.stderr, "MPI_Barrier")["served"], 8)
-            for call in ("allgather", "alltoallv"):
+            for call in ("allgather", "alltoallv", "alltoallw"):
                 self.assertEqual(self.row(run.stderr, "MPI_Neighbor_" + call)["served"], 8, run.stderr)
 
     def test_what_is_denied_is_left_to_mpi(self):
@@ -107,7 +100,7 @@ class Serving(MpiTest):
 
 class Counting(MpiTest):
     def test_a_census_counts_and_serves_nothing(self):
-        for mpi in self.for_each_mpi():
+        for mpi in self.for_each_mpi(WITH_FORTRAN):
             file = self.path(f"census-{mpi}.json")
             run = self.mpirun(mpi, TCA, "mpi", "--json", file, program(mpi, "fortran"))
             self.assertEqual((run.returncode, run.stdout), (0, "all is right\n"), run.stderr)
@@ -123,7 +116,7 @@ class GoingWrong(MpiTest):
     def test_odd_programs_end_as_without(self):
         for mpi in self.for_each_mpi():
             odd = program(mpi, "odd")
-            for what in ("between", "operation", "threads") + (("spawn",) if mpi == "openmpi" else ()):
+            for what in ("between", "operation", "threads") + (("spawn",) if mpi != "mpich" else ()):
                 run = self.mpirun(mpi, TCA, "mpi", odd, what)
                 self.assertEqual(run.returncode, 0, what + run.stderr)
                 self.assertIn("ended well", run.stdout)
@@ -157,6 +150,19 @@ class GoingWrong(MpiTest):
         self.assertEqual(run.returncode, 3)
         self.assertIn("is linked statically", run.stderr)
 
+    def test_a_named_mpi_that_cannot_be_found_is_said(self):
+        libraries = glob.glob(os.path.join(os.path.dirname(TCA), "..", "*", "opentca"))[0].split(os.sep)[-2:]
+        for folder in (["bin"], libraries):
+            os.makedirs(self.path(os.path.join(*folder)))
+        tca, missing, before = self.path("bin/tca"), self.path("libmissing.so"), self.path(os.path.join(*libraries, "libtca-mpi-abi.so"))
+        shutil.copy(TCA, tca)
+        subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", missing], check=True)
+        subprocess.run(["cc", "-shared", "-Wl,--no-as-needed", missing, "-o", before], check=True)
+        os.remove(missing)
+        run = subprocess.run([tca, "mpi", "--mpi", "abi", "echo", "ran"], capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
+        self.assertEqual((run.returncode, run.stdout), (0, "ran\n"), run.stderr)
+        self.assertIn("the loader does not find", run.stderr)
+
     def test_a_setting_that_cannot_be_is_said_once(self):
         mpi = MPIS[0]
         self.environment["OPENTCA_MPI"] = "colls"
@@ -168,7 +174,7 @@ class GoingWrong(MpiTest):
 @unittest.skipUnless("HOST_SWITCH" in os.environ, "there is no switch between hosts in this build")
 class SeveralHosts(HostsTest):
     def run_on_two(self, mpi, command):
-        job = self.hosts(2).mpirun("mpirun." + mpi, 1, command, OPENTCA_TIME_LIMIT="2")
+        job = self.hosts(2).mpirun(tool(mpi, "mpirun"), 1, command, OPENTCA_TIME_LIMIT="2")
         self.addCleanup(self.end, job)
         return self.finish(job, 60)
 

@@ -46,7 +46,24 @@ static void of_one_length(MPI_Comm comm, const char* where, int round, MPI_Datat
   expect_same("MPI_Neighbor_alltoall", where, round);
 }
 
-static void of_many_lengths(MPI_Comm comm, const char* where, int round) {
+/* Every other edge leaves as elements with gaps, and comes as elements in a row. */
+static void of_many_types(MPI_Comm comm, const char* where, int round, const int* sent, const int* received,
+                          MPI_Datatype every_second) {
+  MPI_Datatype left[most_edges], come[most_edges];
+  MPI_Aint begins[most_edges], ends[most_edges];
+  for (int i = 0; i < most_edges; ++i) {
+    left[i] = i % 2 ? every_second : MPI_INT;
+    come[i] = MPI_INT;
+    begins[i] = (MPI_Aint)sizeof(int) * (i * longest + 1);
+    ends[i] = (MPI_Aint)sizeof(int) * ((most_edges - 1 - i) * (longest + 3) + i);
+  }
+  prepare(round);
+  MPI_Neighbor_alltoallw(from, sent, begins, left, to, received, ends, come, comm);
+  PMPI_Neighbor_alltoallw(from, sent, begins, left, by_mpi, received, ends, come, comm);
+  expect_same("MPI_Neighbor_alltoallw", where, round);
+}
+
+static void of_many_lengths(MPI_Comm comm, const char* where, int round, MPI_Datatype every_second) {
   int sent[most_edges], received[most_edges], begins[most_edges], ends[most_edges];
   for (int i = 0; i < most_edges; ++i) {
     begins[i] = i * longest;
@@ -58,6 +75,7 @@ static void of_many_lengths(MPI_Comm comm, const char* where, int round) {
   MPI_Neighbor_alltoallv(from, sent, begins, MPI_INT, to, received, ends, MPI_INT, comm);
   PMPI_Neighbor_alltoallv(from, sent, begins, MPI_INT, by_mpi, received, ends, MPI_INT, comm);
   expect_same("MPI_Neighbor_alltoallv", where, round);
+  of_many_types(comm, where, round, sent, received, every_second);
   for (int i = 0; i < in; ++i) received[i] = length(sources[i], 0, round);
   prepare(round);
   MPI_Neighbor_allgatherv(from, length(rank, 0, round), MPI_INT, to, received, ends, MPI_INT, comm);
@@ -72,7 +90,7 @@ static void all(MPI_Comm comm, const char* where) {
   MPI_Type_commit(&every_second);
   for (int round = 0; round < rounds; ++round) {
     of_one_length(comm, where, round, every_second);
-    of_many_lengths(comm, where, round);
+    of_many_lengths(comm, where, round, every_second);
   }
 #if MPI_VERSION >= 4
   prepare(0);

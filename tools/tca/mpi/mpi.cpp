@@ -56,6 +56,9 @@ void put_before(const std::string& program, const MpiOptions& options) {
   const std::filesystem::path path = library(found.name);
   if (obstacle.empty() && !std::filesystem::exists(path))
     obstacle = fmt::format("this OpenTCA was built without {} ({} is not there)", found.name, path.string());
+  if (obstacle.empty() && !options.mpi.empty())  // who names it may mean one that is not to be found
+    if (const std::string missing = what_is_missing(path, program); !missing.empty())
+      obstacle = fmt::format("the loader does not find {}; name its folder in LD_LIBRARY_PATH", missing);
   if (!obstacle.empty()) {
     if (is_first_rank()) fmt::print(stderr, "tca mpi: everything is left to MPI: {}\n", obstacle);
     return;
@@ -92,7 +95,7 @@ void add_mpi(Subcommands& tca) {
                           "mpirun -n 8 tca mpi --census ./app",
                           [options] { return run(*options); });
   app.add_option("--mpi", options->mpi, "MPI of a program from which it cannot be told, such as a script")
-      ->check(one_of({"openmpi", "mpich"}));
+      ->check(one_of({"openmpi", "mpich", "abi"}));
   app.add_flag("--census", options->census, "Count and time the program's calls, and change nothing");
   app.add_option("--json", options->json, "File for the census, which tca plot draws")->type_name("FILE");
   app.add_flag("--report", options->report,

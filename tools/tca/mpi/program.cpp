@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace tca::tool {
@@ -69,10 +70,28 @@ MpiOfProgram find_mpi(const std::string& path) {
   if (libraries.find("libmpi.so.40") != std::string::npos) return {"openmpi", {}};
   for (const char* const library : {"libmpich.so.12", "libmpi.so.12"})
     if (libraries.find(library) != std::string::npos) return {"mpich", {}};
-  return {
-      {},
-      fmt::format("{} is linked with neither Open MPI 4 nor MPICH; if it loads one later, name it (--mpi)",
-                  path)};
+  if (libraries.find("libmpi_abi.so.") != std::string::npos) return {"abi", {}};
+  return {{},
+          fmt::format("{} is linked with neither Open MPI 4 nor MPICH, nor with MPI's standard ABI; if it "
+                      "loads one later, name it (--mpi)",
+                      path)};
+}
+
+std::string what_is_missing(const std::string& library, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header;
+  const bool is_script = !is_program(file, header);
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  if (is_script && !is_program(self, header)) return {};
+  const std::string loader = loader_of(is_script ? self : file, header);
+  const std::string said =
+      output_of(fmt::format("LD_PRELOAD={} {} --list {} 2>&1 > /dev/null", quoted(library), quoted(loader),
+                            quoted(is_script ? library : path)));
+  const std::string_view before = "error while loading shared libraries: ";
+  const std::size_t at = said.find(before);
+  if (at == std::string::npos) return {};
+  const std::string missing = said.substr(at + before.size());
+  return missing.substr(0, missing.find(':'));
 }
 
 }  // namespace tca::tool

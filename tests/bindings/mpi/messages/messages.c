@@ -240,6 +240,47 @@ static void of_mpi_4(void) {
 #endif
 }
 
+/* Calls of MPI 4.1, for requests of which some are the engine's, and one is MPI's (for no rank). */
+static void of_mpi_4_1(void) {
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  enum { all = 4 };
+  MPI_Request requests[all] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Status statuses[all];
+  int got[all] = {-1, -1, -1, -1}, flag = 0, index = -1, indices[all], found = -1;
+  MPI_Request_get_status_any(all, requests, &index, &flag, &statuses[0]);
+  CHECK(flag && index == MPI_UNDEFINED);
+  MPI_Request_get_status_some(all, requests, &found, indices, statuses);
+  CHECK(found == MPI_UNDEFINED);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    for (int i = 1; i < all; ++i) {
+      MPI_Recv(NULL, 0, MPI_INT, 1, 80, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(&i, 1, MPI_INT, 1, 80 + i, MPI_COMM_WORLD);
+    }
+  }
+  if (rank == 1) {
+    for (int i = 1; i < all; ++i) MPI_Irecv(&got[i], 1, MPI_INT, 0, 80 + i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Request_get_status_any(all, requests, &index, &flag, &statuses[0]);
+    CHECK(!flag);
+    MPI_Request_get_status_some(all, requests, &found, indices, statuses);
+    CHECK(found == 0);
+    MPI_Send(NULL, 0, MPI_INT, 0, 80, MPI_COMM_WORLD);
+    while (!flag) MPI_Request_get_status_any(all, requests, &index, &flag, &statuses[0]);
+    CHECK(index == 1 && statuses[0].MPI_TAG == 81 && got[1] == 1);
+    MPI_Irecv(&got[0], 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Request_get_status_some(all, requests, &found, indices, statuses);
+    CHECK(found == 2 && indices[0] + indices[1] == 1);
+    MPI_Request_get_status_all(all, requests, &flag, statuses);
+    CHECK(!flag);
+    for (int i = 2; i < all; ++i) MPI_Send(NULL, 0, MPI_INT, 0, 80, MPI_COMM_WORLD);
+    while (!flag) MPI_Request_get_status_all(all, requests, &flag, statuses);
+    CHECK(statuses[3].MPI_TAG == 83 && statuses[0].MPI_SOURCE == MPI_PROC_NULL && got[2] == 2 && got[3] == 3);
+    MPI_Waitall(all, requests, statuses);
+    CHECK(statuses[2].MPI_TAG == 82);
+  }
+#endif
+}
+
 /* Addresses in place of a buffer. */
 static void bottom(void) {
   int number = rank == 0 ? 5 : -1, length = 1;
@@ -481,6 +522,7 @@ int main(int argc, char** argv) {
   types();
   random_types();
   of_mpi_4();
+  of_mpi_4_1();
   bottom();
   nonblocking(MPI_COMM_WORLD);
   persistent();

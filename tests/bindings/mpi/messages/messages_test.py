@@ -1,6 +1,6 @@
 """Point-to-point calls of programs in C and Fortran under `tca mpi` with OPENTCA_MPI=all: the answers of MPI, and which way they went.
 
-Standard library only. TCA names the command line under test, MPIS the MPIs that it was built for, PROGRAMS the sources: in C, in Fortran, with threads, with GPUs."""
+Standard library only. TCA names the command line under test, PROGRAMS the sources: in C, in Fortran, with threads, with GPUs. mpis.py says which MPIs there are."""
 
 import os
 import shutil
@@ -10,10 +10,10 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "cli"))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..", "..", "cli")]
 from commands import PATIENCE, TCA  # noqa: E402
+from mpis import MPIS, SETTINGS, tool  # noqa: E402
 
-MPIS = os.environ.get("MPIS", "").split()
 IN_C, IN_FORTRAN, WITH_THREADS, WITH_GPUS = os.environ.get("PROGRAMS", "messages.c messages.F90 threads.c gpu.c").split()
 RIGHT = "all messages are right"
 
@@ -27,23 +27,19 @@ class Messages(unittest.TestCase):
     def program(self, mpi, source, *options, libraries=()):
         path = os.path.join(self.folder.name, f"{source}-{mpi}-{abs(hash(options))}")
         if not os.path.exists(path):
-            compiler = ("mpif90." if source.endswith(".F90") else "mpicc.") + mpi
+            compiler = tool(mpi, "mpif90" if source.endswith(".F90") else "mpicc")
             subprocess.run([compiler, "-w", "-O1", "-pthread", *options, os.path.join(HERE, source), *libraries, "-o", path], check=True)
         return path
 
     def run_program(self, mpi, *command, ranks=2, **settings):
         settings = {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none",
-            "OMPI_MCA_mpi_yield_when_idle": "1",
+            **SETTINGS,
             "OPENTCA_MPI": "all",
             "OPENTCA_MPI_REPORT": "1",
             **settings,
         }
         run = subprocess.run(
-            ["mpirun." + mpi, "-n", str(ranks), *command],
+            [tool(mpi, "mpirun"), "-n", str(ranks), *command],
             capture_output=True,
             text=True,
             timeout=3 * PATIENCE,
