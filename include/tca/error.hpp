@@ -16,9 +16,9 @@
 namespace tca {
 
 enum class Errc {
-  /// A call or the environment asks for something impossible, as one rank can tell by itself. The ranks that
-  /// ask for it see the error; where a collective call says "on every rank alike", all do, with the same
-  /// message.
+  /// A call or the environment asks for something impossible, as one rank can tell by itself. The ranks
+  /// that ask for it see the error; for a collective call that says "on every rank alike", all do, with the
+  /// same message.
   invalid_argument = 2,
   /// A chain, a halo or a collective is impossible as the ranks have declared it: they differ, or all ask for
   /// the same impossible thing. Every rank sees the same message.
@@ -34,7 +34,7 @@ enum class Errc {
            ///< message names it
 };
 
-/// What an error concerns, as far as that is known where it is made.
+/// What an error concerns, as far as that is known where the error is made.
 struct ErrorFields {
   std::optional<int> rank = {};            ///< the rank that met it; nothing outside of a world
   std::string chain = {};                  ///< the name of the chain; empty if there is none
@@ -68,8 +68,8 @@ class TCA_API Error : public std::runtime_error {
   const std::string& file() const { return fields_->file; }
   int line() const { return fields_->line; }
 
-  /// Returns the code and the fields in words, for a log: "timed_out: rank 0, chain 'faces', step 12, missing
-  /// 1 and 3". Where no rank has met the error, it says "no rank".
+  /// Returns the code and the fields in words, for a log: "timed_out: rank 0, chain 'faces', step 12,
+  /// missing 1 and 3". If no rank has met the error, it says "no rank".
   [[nodiscard]] std::string describe() const;
 
   /// Returns this error with the fields that it lacks taken from `more`. The message stays as it is.
