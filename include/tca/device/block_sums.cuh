@@ -26,8 +26,8 @@ class BlockSums {
  private:
   static constexpr Word warp = 32;
 
-  // For a thread that combines a value of all ranks: how many others it polls at once. It has the places of
-  // their packets at hand.
+  // For a thread that combines a value of all ranks: how many others it polls at once. It keeps the places
+  // for its packets at these ranks in registers.
   static constexpr Word others_at_once = 3;
 
   // The lanes of the block's first warp.
