@@ -5,9 +5,9 @@
 ///       tca::GridChain halo(chain);                 // every thread of every block
 ///       for (int step = 0; step < steps && halo.good(); ++step) {
 ///         boundary(...);
-///         halo.start();                             // what any block stored before it is sent
+///         halo.start();                             // sends what any block stored before
 ///         interior(...);
-///         halo.wait();                              // what arrived can be read by every block
+///         halo.wait();                              // every block can read what arrived
 ///       }
 ///     }
 ///     solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain

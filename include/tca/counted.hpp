@@ -49,8 +49,8 @@ class ChainState;
 
 // One end of a counted put. Lengths are in elements.
 struct CountedEnd {
-  std::uint64_t next = 0;      // sender: of the steps to come
-  std::uint64_t length = 0;    // of the last step; a fabric reads it, or at the receiver writes it
+  std::uint64_t next = 0;      // sender: of the next steps
+  std::uint64_t length = 0;    // of the last step; a fabric reads it, or writes it at the receiver
   std::uint64_t capacity = 0;  // the receiver knows it after the commit
   std::uint64_t unit = 1;      // lengths are multiples of it
   bool by_kernels = false;     // sender: kernels set `next`, in memory of their own

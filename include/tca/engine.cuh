@@ -4,9 +4,9 @@
 ///
 ///     __global__ void solve(const __grid_constant__ tca::DeviceDoorbell doorbell, ...) {
 ///       tca::EngineChain halo(doorbell);            // one thread of the grid
-///       ...                                     // a barrier behind what other threads stored to be sent
+///       ...                                     // a barrier after other threads' stores that are to be sent
 ///       halo.start();
-///       ...                                     // any work beside it
+///       ...                                     // any other work meanwhile
 ///       if (halo.wait()) ...                    // another barrier before other threads read what arrived
 ///     }
 ///     solve<<<blocks, threads>>>(chain.doorbell(), ...);

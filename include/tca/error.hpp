@@ -23,7 +23,7 @@ enum class Errc {
   /// A chain, a halo or a collective is impossible as the ranks have declared it: they differ, or all ask for
   /// the same impossible thing. Every rank sees the same message.
   refused = 3,
-  timed_out = 4,      ///< a blocking call passed its time limit; the message names who is missing
+  timed_out = 4,      ///< a blocking call passed its time limit; the message names the missing ranks
   rank_lost = 5,      ///< a partner died, left or failed
   out_of_memory = 6,  ///< the machine cannot hold what was asked for
   incompatible = 7,   ///< another version, another user or a foreign shared segment
@@ -39,7 +39,7 @@ struct ErrorFields {
   std::optional<int> rank = {};            ///< the rank that met it; nothing outside of a world
   std::string chain = {};                  ///< the name of the chain; empty if there is none
   std::optional<std::uint32_t> step = {};  ///< of that chain
-  std::vector<int> missing = {};  ///< the ranks that have not signalled or not come, or the one that is lost
+  std::vector<int> missing = {};  ///< the ranks that have not signalled or arrived, or the one that is lost
   std::string file = {};          ///< the file at fault, such as a machine file
   int line = 0, column = 0;       ///< in that file, from 1; 0 if there is none
 };

@@ -10,7 +10,7 @@
 ///       deposit(rho);                 // into cells and ghosts, which were set to 0 before
 ///       fold.start();
 ///       others();                     // overlaps
-///       fold.wait();                  // cells have what the neighbours' ghosts of them had gathered
+///       fold.wait();                  // cells have what the neighbours' ghosts have gathered for them
 ///     }
 ///
 /// The halo determines which ghosts are added, and where: by its grid, its exchanged widths, and its

@@ -99,7 +99,7 @@ class TCA_API Region {
   /// its own.
   Region(World& world, void* memory, Count bytes);
 
-  std::byte* data() const;   ///< an address of the GPU where that has the memory
+  std::byte* data() const;   ///< a GPU address if the memory is the GPU's
   std::size_t size() const;  ///< in bytes
   RegionToken token() const;
 

@@ -12,7 +12,7 @@
 ///           float3 value;
 ///           if (steps.read(left, i, value)) use(i, value);   // waits for this element alone
 ///         });
-///         if (!steps.wait()) return;                         // false where a partner did not produce in time
+///         if (!steps.wait()) return;                         // false if a partner did not produce in time
 ///       }
 ///     }
 ///     solve<<<blocks, threads>>>(chain.device_produced(), right.device(), left.device());

@@ -8,7 +8,7 @@
 ///           pack(rest.first(n));
 ///           sent.set(n);
 ///           rest = rest.subspan(n);
-///           return !rest.empty();                   // whether this rank needs a further round
+///           return !rest.empty();                   // whether this rank needs another round
 ///         },
 ///         [&] { take(come.count()); });             // after each wait
 ///

@@ -51,15 +51,15 @@ extern "C" {
 /// for a program that ends because of one.
 typedef enum tca_status {
   TCA_OK = 0,
-  TCA_UNFINISHED = 1,        ///< the step goes on: of _test and _wait_for alone, and no error
+  TCA_UNFINISHED = 1,        ///< the step goes on: from _test and _wait_for only; not an error
   TCA_INVALID_ARGUMENT = 2,  ///< the call or the environment asks for something impossible
   TCA_REFUSED = 3,    ///< ranks differ, or all ask for the same impossible thing; all see the same message
-  TCA_TIMED_OUT = 4,  ///< the time limit has passed; the message names who is missing
+  TCA_TIMED_OUT = 4,  ///< the time limit has passed; the message names the missing ranks
   TCA_RANK_LOST = 5,  ///< a partner died, left or failed
   TCA_OUT_OF_MEMORY = 6,  ///< the machine cannot hold what was asked for
   TCA_INCOMPATIBLE = 7,   ///< another version, another user, another MPI
   TCA_DEVICE_FAILED = 8,  ///< a GPU or its driver reports an error, or there is none
-  TCA_INTERNAL = 9,       ///< an error that is none of OpenTCA's, such as an exception from a C++ callback
+  TCA_INTERNAL = 9,       ///< an error that is not OpenTCA's, such as an exception from a C++ callback
   TCA_PATH_LOST = 10  ///< a cable, a hub or a path on the way to a partner has failed; the message names it
 } tca_status;
 
@@ -69,7 +69,7 @@ typedef struct tca_error {
   const char* message;
   const char* chain;   ///< the name of the chain
   const char* file;    ///< the file at fault, such as a machine file
-  const int* missing;  ///< the ranks that have not signalled or not come, or the one that is lost
+  const int* missing;  ///< the ranks that have not signalled or arrived, or the one that is lost
   int missing_count;
   int status;    ///< a tca_status
   int rank;      ///< the rank that met it; -1 outside of a world
@@ -110,11 +110,11 @@ typedef struct tca_world_options {
   int device;            ///< the GPU of this rank, on cuda; -1: its position among the ranks of the host
   int engine_blocks;     ///< multiprocessors for the resident engine, on cuda
   int trace;             ///< whether to record events for tca_world_write_trace
-  int progress_thread;   ///< whether a thread moves messages on, on mpi and shm+mpi
+  int progress_thread;   ///< whether a thread progresses messages, on mpi and shm+mpi
   int check_steps;       ///< whether a wait without a start is an error
   int fibers;            ///< whether ranks of tca_world_run_threads take turns on one thread, on sim
-  const char* faults;    ///< what is to fail and when, such as "path:0-1:shm@20ms"; see WorldOptions::faults
-  int reroute;           ///< whether every chain goes round what has failed
+  const char* faults;    ///< what fails and when, such as "path:0-1:shm@20ms"; see WorldOptions::faults
+  int reroute;           ///< whether every chain reroutes around faults
   int reserved;          ///< 0
 } tca_world_options;
 #define TCA_WORLD_OPTIONS_INIT \
@@ -264,9 +264,9 @@ typedef struct tca_chain_options {
   size_t size;
   double time_limit;    ///< seconds that a wait and a commit may take; 0: the world's limit
   const char* channel;  ///< forces a channel for every put, such as "shm/staged"; see ChainOptions
-  int unguarded;        ///< whether the program vouches for what ChainOptions::guarded says
-  int partners_only;    ///< whether only the ranks that the chain joins commit it; see ChainOptions
-  int reroute;          ///< whether it goes round what has failed; see ChainOptions
+  int unguarded;        ///< whether the program guarantees what ChainOptions::guarded says
+  int partners_only;    ///< whether only the ranks that the chain connects commit it; see ChainOptions
+  int reroute;          ///< whether it reroutes around faults; see ChainOptions
   int reserved;         ///< 0
 } tca_chain_options;
 #define TCA_CHAIN_OPTIONS_INIT \
@@ -336,7 +336,7 @@ TCA_API tca_status tca_counted_arrival_free(tca_counted_arrival* arrival);
 /// Ranks in row-major order over up to seven dimensions; a value, with nothing to free. See Grid.
 typedef struct tca_grid {
   int dims;
-  int shape[TCA_MAX_DIMS];     ///< how many ranks lie along each dimension, the outermost first
+  int shape[TCA_MAX_DIMS];     ///< how many ranks there are along each dimension, outermost first
   int periodic[TCA_MAX_DIMS];  ///< whether its ends are neighbours
 } tca_grid;
 

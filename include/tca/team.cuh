@@ -8,7 +8,7 @@
 ///       if (threadIdx.x == 0) dot = ...;            // the block's share
 ///       if (!all.allreduce_sum(&dot, 1)) return;    // every block of every rank has the sum now
 ///     }
-///     const auto sums = world.team("sums", 1, blocks);        // on the host: of 1 value and so many blocks
+///     const auto sums = world.team("sums", 1, blocks);        // on the host: 1 value, so many blocks
 ///     solve<<<blocks, threads>>>(sums.device(), ...);         // a cooperative launch
 #pragma once
 
@@ -46,7 +46,7 @@ class BlockTeam {
   /// values as the team was made for, of 4 or 8 bytes each, in shared or global memory.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
-    if (count == 0) return agree();  // without a packet nobody would hear of the step
+    if (count == 0) return agree();  // without a packet nobody would learn of the step
     ++step_;
     sync();
     good_ = good_ && sums_.reduce(values, count, step_, op);
@@ -180,7 +180,7 @@ class GridTeam {
   /// Waits for all blocks of all ranks. After it all can read what any of them has stored before it, on any
   /// rank.
   __device__ bool barrier() {
-    __shared__ device::Word nothing;  // its value is of no matter
+    __shared__ device::Word nothing;  // its value does not matter
     return barrier(&nothing, 1, Max());
   }
   /// The same, and combines values as `allreduce` does.

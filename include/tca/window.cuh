@@ -7,7 +7,7 @@
 ///       tca::BlockTeam team(t);                           // tca/team.cuh
 ///       edge(window.data());
 ///       window.put(right, ghost, window.data() + inner, n);
-///       team.signal(right);                               // the elements are there before the signal is
+///       team.signal(right);                               // the elements arrive before the signal
 ///       if (team.wait_signal(left)) use(window.data() + ghost);
 ///     }
 ///     push<<<1, 256>>>(u.device(), team.device());

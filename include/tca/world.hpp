@@ -96,7 +96,7 @@ class TCA_API World {
   [[nodiscard]] raw::Window view(const raw::Window& window) const;
 
   int rank() const {
-    state();  // throws where the world was moved from
+    state();  // throws if the world was moved from
     return rank_;
   }
   int size() const {
