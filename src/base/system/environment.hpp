@@ -35,7 +35,7 @@ inline constexpr std::array variables{
              "on or off: whether larger stores on shm bypass the caches"},
     Variable{"OPENTCA_CHANNEL", "", "the channel that every put must take"},
     Variable{"OPENTCA_TUNING", "what tca tune wrote", "the tuning table: a file, or off"},
-    Variable{"OPENTCA_MPI", "coll", "off, census or coll: what tca mpi does"},
+    Variable{"OPENTCA_MPI", "coll", "off, census, coll or all: what tca mpi does"},
     Variable{"OPENTCA_MPI_DENY", "", "calls that tca mpi leaves to MPI, such as Allreduce,Bcast"},
     Variable{"OPENTCA_MPI_CHECK", "0", "1: tca mpi runs every collective by MPI too, and compares"},
     Variable{"OPENTCA_MPI_REPORT", "0", "1: tca mpi says at the end which calls went which way"},
