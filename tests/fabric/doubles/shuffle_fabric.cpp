@@ -26,7 +26,7 @@ class ShuffleMemory final : public fabric::Memory {
     const std::lock_guard lock(hub_.mutex);
     Block& mine = block(rank_);
     mine.released = true;
-    std::fill(mine.own.begin(), mine.own.end(), std::byte{0xDD});
+    if (mine.own.data() != nullptr) std::ranges::fill(mine.bytes, std::byte{0xDD});
   }
 
   std::byte* data() override { return bytes(rank_) == 0 ? nullptr : block(rank_).bytes.data(); }

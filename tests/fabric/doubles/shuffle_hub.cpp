@@ -17,7 +17,7 @@ std::vector<Block*> ShuffleHub::blocks(std::size_t window) {
 Block* ShuffleHub::make_block(std::size_t window, int rank, std::size_t bytes, std::byte* existing) {
   auto& block = blocks_[{window, rank}];
   block = std::make_unique<Block>();
-  if (existing == nullptr) block->own.resize(bytes);
+  if (existing == nullptr) block->own = base::Zeroed(bytes);
   block->bytes = {existing == nullptr ? block->own.data() : existing, bytes};
   return block.get();
 }

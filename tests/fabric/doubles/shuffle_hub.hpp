@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/layout/shape.hpp"
+#include "base/system/zeroed.hpp"
 
 namespace tca::test {
 
@@ -21,7 +22,7 @@ enum ShuffleProtocol : int { mixed, late, buffered };
 
 // A rank's part of a window.
 struct Block {
-  std::vector<std::byte> own;  // empty for memory that the rank registered
+  base::Zeroed own;  // null for memory that the rank registered
   std::span<std::byte> bytes;
   bool released = false;  // the rank has freed it
 };

@@ -94,7 +94,7 @@ void run_parts_in_turn(DeviceRanks& ranks, const std::vector<Word>& parts) {
   });
   each_part([](const DeviceChain& chain, const HostBlock& block) {
     ASSERT_TRUE(device::send_packets(chain, 1, HostWarp{block, false}));
-    ASSERT_TRUE(device::send_stores(chain, 1, block, device::PartsStart::apart));
+    ASSERT_TRUE(device::send_stores(chain, 1, block, false));
   });
   each_part([](const DeviceChain& chain, const HostBlock& block) {
     ASSERT_TRUE(device::receive_packets(chain, 1, HostWarp{block, false}));
