@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <fstream>
 
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
+#include "base/system/whole_file.hpp"
 #include "core/chain/chain_state.hpp"
 #include "core/world/run_threads.hpp"
 #include "core/world/team_state.hpp"
@@ -186,11 +186,9 @@ void World::write_trace(const std::string& path) {
   });
   control.do_together("World::write_trace", [&] {
     if (rank() != 0) return;
-    std::ofstream file(path);
-    file << base::Trace::chrome_json(all);
-    if (!file.flush()) {
+    if (const int error = base::write_whole(path, base::Trace::chrome_json(all))) {
       base::fail(Errc::invalid_argument, "World::write_trace: '{}' cannot be written: {}", path,
-                 std::strerror(errno));
+                 std::strerror(error));
     }
   });
 }
