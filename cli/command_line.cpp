@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -55,6 +57,23 @@ std::string naming_variable(const CLI::App& command, const std::string& text) {
     for (const std::string& own : option->get_lnames())
       if (word.starts_with("--" + own)) return text;
   return option->get_envname() + text.substr(name.size());
+}
+
+// Where the library names an option of the world, names the command's own in its place: `option faults` is --fault here.
+std::string naming_options(const CLI::App& command, const std::string& text) {
+  static const std::regex named("\\boption ([a-z_]+)");
+  std::string out;
+  std::string::const_iterator from = text.begin();
+  for (std::sregex_iterator at(text.begin(), text.end(), named); at != std::sregex_iterator(); ++at) {
+    std::string name = "--" + (*at)[1].str();
+    std::ranges::replace(name, '_', '-');
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option == nullptr && name.ends_with('s'))
+      option = command.get_option_no_throw(name.substr(0, name.size() - 1));
+    out.append(from, (*at)[0].first).append(option != nullptr ? option->get_name() : (*at)[0].str());
+    from = (*at)[0].second;
+  }
+  return out.append(from, text.end());
 }
 
 const CLI::App& chosen_command(const CLI::App& app) {
@@ -186,7 +205,8 @@ int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv, co
     print_error(name, message, true);
     return usage_error;
   } catch (const Error& error) {
-    print_error(subcommands.chosen_name(), error.what(), error.code() == Errc::refused);
+    print_error(subcommands.chosen_name(), naming_options(chosen_command(app), error.what()),
+                error.code() == Errc::refused);
     return error.exit_code();
   } catch (const std::exception& error) {
     print_error(subcommands.chosen_name(), error.what(), false);
