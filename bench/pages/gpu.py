@@ -8,6 +8,8 @@ FOUR_H200S = ("2026-11-28-gpu-4xh200",), 4
 FOUR = ("2026-11-27-gpu-4xh100", "2026-11-27-gpu-4xh100-nccl-device"), 4
 MSCCLPP = "2026-11-24-gpu-2xh100"
 HYBRID = "2026-11-22-gpu-2xh200-hybrid"
+# Two processes on one GPU, before its kernels became shorter and after.
+SHARED, SHARED_TODAY = "2026-11-29-gpu-h200-shared", "0dd3bf8c"
 
 PEERS = {"nccl": "NCCL", "nvshmem": "NVSHMEM", "mscclpp": "MSCCL++", "mpi": "MPI, staged"}
 
@@ -108,6 +110,21 @@ def collectives(machine):
     for what, name in WHAT.items():
         yield row(name, *(collective(files, gpus, what, count) for count in SIZES))
     yield row("barrier", collective(files, gpus, "barrier", 0), *[""] * (len(SIZES) - 1))
+
+
+def shared():
+    """What a step takes in a graph between two processes that share a GPU: earlier and today."""
+    sizes = (8, 1024, 65536, 1048576)
+    yield row("µs, earlier / today", *map(size, sizes))
+    yield rule(1 + len(sizes))
+    for bench, name in (WHAT | {"pingpong": "one way", "halo": "both faces of a cube"}).items():
+        yield row(name, *(earlier_and_today(bench=bench, start="graph", bytes=count) for count in sizes))
+
+
+def earlier_and_today(**of):
+    found = chosen(SHARED, **of)
+    both = [fastest([r for r in found if (r["commit"] == SHARED_TODAY) == is_new]) for is_new in (False, True)]
+    return "" if None in both else " / ".join(map(us, both))
 
 
 def large_puts(machine):
@@ -245,6 +262,7 @@ TABLES = {
     "gpu-messages-four-h200s": lambda: messages(FOUR_H200S),
     "gpu-collectives-two": lambda: collectives(TWO),
     "gpu-collectives-four": lambda: collectives(FOUR),
+    "gpu-collectives-shared": shared,
     "gpu-puts-four": lambda: large_puts(FOUR),
     "gpu-overlap": lambda: overlaps(TWO),
     "gpu-in-kernels": in_kernels,

@@ -21,8 +21,8 @@
 ///   - with two windows: it reads the first and writes the second. They must not overlap, except that
 ///     AllReduce accepts the same window twice.
 ///
-/// Constructors throw Error{refused}, with the same message on every rank, when a rank asks for something
-/// impossible, or when ranks disagree on the kind, name, count, root, operation, algorithm, windows or type
+/// Constructors throw Error{refused}, with the same message on every rank, if a rank asks for something
+/// impossible, or if ranks disagree on the kind, name, count, root, operation, algorithm, windows or type
 /// of the elements. Types that are not arithmetic are compared by size alone.
 ///
 /// docs/design.md describes the algorithms that CollOptions::algorithm may name; Collective::explain lists
@@ -206,7 +206,7 @@ class AllReduce : public CollectiveOf<T> {
   }
 
   /// Replaces `values`, as many as the collective was made for, by their combination over all ranks. Blocks
-  /// as `run` does, and throws what it throws; Error{invalid_argument} too for another number of values.
+  /// and throws as `run` does; also throws Error{invalid_argument} for another number of values.
   void reduce_in_place(std::span<T> values) {
     if (values.size() != count_) this->fail_size(values.size(), count_);
     this->require_startable();

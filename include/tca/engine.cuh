@@ -1,19 +1,19 @@
 /// @file
-/// An EngineChain lets a kernel that is too small, or too busy, to carry a committed chain have the resident
-/// engine run it (WorldOptions::engine_blocks).
+/// With an EngineChain, a kernel that is too small, or too busy, to carry a committed chain has the
+/// resident engine run it (WorldOptions::engine_blocks).
 ///
 ///     __global__ void solve(const __grid_constant__ tca::DeviceDoorbell doorbell, ...) {
 ///       tca::EngineChain halo(doorbell);            // one thread of the grid
-///       ...                                     // a barrier behind what other threads stored to be sent
+///       ...                                     // a barrier after other threads' stores that are to be sent
 ///       halo.start();
-///       ...                                     // any work beside it
+///       ...                                     // any other work meanwhile
 ///       if (halo.wait()) ...                    // another barrier before other threads read what arrived
 ///     }
 ///     solve<<<blocks, threads>>>(chain.doorbell(), ...);
 ///
 /// Such starts mix with all others of the chain, one after the other. The engine runs two such chains of a
 /// rank at a time, in the order in which they were posted; ranks that post more than two at once must post
-/// them in the same order. When the engine has left the GPU for lack of work, the host brings it back, which
+/// them in the same order. If the engine has left the GPU for lack of work, the host brings it back, which
 /// takes up to a millisecond.
 #pragma once
 
@@ -41,16 +41,17 @@ class EngineChain {
                      &doorbell_.ring[position % device::EngineCommand::count].command),
                  "l"(command)
                  : "memory");
-    // Acquire and release: the host, when it hears the call, finds that the engine is leaving or has left.
+    // Acquire and release: the host, when it receives the call, finds that the engine is leaving or has
+    // left.
     if (device::load_acquire(doorbell_.awake) == 0) device::store_release(doorbell_.call, 1);
   }
 
   /// Returns whether the step has finished, without waiting. Acquire: pairs with the engine's release.
   __device__ bool test() const { return device::reached(device::load_acquire(doorbell_.finished), steps_); }
 
-  /// Waits until the step has finished. False when a partner has not signalled within the chain's time limit
-  /// or the world has met an error; every later call then returns false at once, and the host reports who is
-  /// missing.
+  /// Waits until the step has finished. Returns false if a partner has not signalled within the chain's
+  /// time limit or the world has met an error; every later call then returns false at once, and the host
+  /// reports which rank is missing.
   __device__ bool wait() {
     device::BoundedWait waiting(doorbell_.limits, steps_);
     while (good_ && !test()) good_ = waiting.keep_polling(device::no_link);

@@ -16,14 +16,14 @@
 namespace tca {
 
 enum class Errc {
-  /// A call or the environment asks for something impossible, as one rank can tell by itself. The ranks that
-  /// ask for it see the error; where a collective call says "on every rank alike", all do, with the same
-  /// message.
+  /// A call or the environment asks for something impossible, as one rank can tell by itself. The ranks
+  /// that ask for it see the error; for a collective call that says "on every rank alike", all do, with the
+  /// same message.
   invalid_argument = 2,
   /// A chain, a halo or a collective is impossible as the ranks have declared it: they differ, or all ask for
   /// the same impossible thing. Every rank sees the same message.
   refused = 3,
-  timed_out = 4,      ///< a blocking call passed its time limit; the message names who is missing
+  timed_out = 4,      ///< a blocking call passed its time limit; the message names the missing ranks
   rank_lost = 5,      ///< a partner died, left or failed
   out_of_memory = 6,  ///< the machine cannot hold what was asked for
   incompatible = 7,   ///< another version, another user or a foreign shared segment
@@ -34,12 +34,12 @@ enum class Errc {
            ///< message names it
 };
 
-/// What an error concerns, as far as that is known where it is made.
+/// What an error concerns, as far as that is known where the error is made.
 struct ErrorFields {
   std::optional<int> rank = {};            ///< the rank that met it; nothing outside of a world
   std::string chain = {};                  ///< the name of the chain; empty if there is none
   std::optional<std::uint32_t> step = {};  ///< of that chain
-  std::vector<int> missing = {};  ///< the ranks that have not signalled or not come, or the one that is lost
+  std::vector<int> missing = {};  ///< the ranks that have not signalled or arrived, or the one that is lost
   std::string file = {};          ///< the file at fault, such as a machine file
   int line = 0, column = 0;       ///< in that file, from 1; 0 if there is none
 };
@@ -68,8 +68,8 @@ class TCA_API Error : public std::runtime_error {
   const std::string& file() const { return fields_->file; }
   int line() const { return fields_->line; }
 
-  /// Returns the code and the fields in words, for a log: "timed_out: rank 0, chain 'faces', step 12, missing
-  /// 1 and 3". Where no rank has met the error, it says "no rank".
+  /// Returns the code and the fields in words, for a log: "timed_out: rank 0, chain 'faces', step 12,
+  /// missing 1 and 3". If no rank has met the error, it says "no rank".
   [[nodiscard]] std::string describe() const;
 
   /// Returns this error with the fields that it lacks taken from `more`. The message stays as it is.

@@ -29,18 +29,20 @@ class TCA_API Grid {
   static constexpr int max_dims = 7;
   using Coordinates = std::array<int, max_dims>;
 
-  /// A grid of `shape`: how many ranks lie along each dimension, outermost first. The product is `ranks`.
-  /// Zeros in the shape are chosen, as `choose` does, for an array of `extents` elements. Without extents the
-  /// array is taken for a large one of equal sides: 4 ranks in {0, 0} are 4x1 then, and 64 are 32x2. No
-  /// dimension is periodic when `periodic` is empty. Throws Error{invalid_argument} when no such grid exists.
+  /// A grid of `shape`: how many ranks there are along each dimension, outermost first. The product is
+  /// `ranks`. Zeros in the shape are chosen, as `choose` does, for an array of `extents` elements. Without
+  /// extents the array is assumed to be a large one of equal sides: 4 ranks in {0, 0} are then 4x1, and 64
+  /// are 32x2. If `periodic` is empty, no dimension is periodic. Throws Error{invalid_argument} if no such
+  /// grid exists.
   Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic = {},
        std::span<const std::int64_t> extents = {});
   Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic, std::initializer_list<Count> extents)
       : Grid(ranks, std::move(shape), std::move(periodic), detail::values_of(extents)) {}
 
   /// Returns the grid whose busiest rank sends the least for the faces of an array of `extents` elements.
-  /// Strided faces are weighed by the cache lines that they touch. Among equals it cuts the outer dimensions,
-  /// whose faces are contiguous. Throws Error{invalid_argument} when there are fewer elements than ranks.
+  /// Strided faces are weighted by the cache lines that they touch. Among equals it cuts the outer
+  /// dimensions, whose faces are contiguous. Throws Error{invalid_argument} if there are fewer elements
+  /// than ranks.
   [[nodiscard]] static Grid choose(int ranks, std::span<const std::int64_t> extents,
                                    std::vector<bool> periodic = {});
   [[nodiscard]] static Grid choose(int ranks, std::initializer_list<Count> extents,
@@ -51,7 +53,8 @@ class TCA_API Grid {
   int dims() const { return static_cast<int>(shape_.size()); }
   int ranks() const;
 
-  /// Say how many ranks lie along a dimension, and whether its ends are neighbours. `dim` is not checked.
+  /// Return how many ranks there are along a dimension, and whether its ends are neighbours. `dim` is not
+  /// checked.
   int extent(int dim) const { return shape_[static_cast<std::size_t>(dim)]; }
   bool periodic(int dim) const { return periodic_[static_cast<std::size_t>(dim)]; }
 
@@ -67,10 +70,10 @@ class TCA_API Grid {
   /// periodic.
   [[nodiscard]] std::optional<int> neighbour(int rank, const Coordinates& step) const;
 
-  /// Returns the share of `rank` when the `whole` elements of dimension `dim` are dealt out evenly. Where
-  /// they do not divide, the first ranks along the dimension get one element more; where there are fewer
-  /// elements than ranks, the last ones get none. Throws Error{invalid_argument} for a negative number of
-  /// elements.
+  /// Returns the share of `rank` when the `whole` elements of dimension `dim` are distributed evenly. If
+  /// they do not divide evenly, the first ranks along the dimension get one more element; if there are
+  /// fewer elements than ranks, the last ones get none. Throws Error{invalid_argument} for a negative
+  /// number of elements.
   [[nodiscard]] Range part(int rank, int dim, std::int64_t whole) const;
 
   /// Returns the shape in words, e.g. "2x2x1".

@@ -47,11 +47,11 @@ struct GhostWidth {
 };
 
 struct HaloOptions {
-  /// The widths of all dimensions, the outermost first as in the grid. Each has one ghost on each side when
-  /// this is empty.
+  /// The widths of all dimensions, the outermost first as in the grid. If empty, each has one ghost on each
+  /// side.
   std::vector<GhostWidth> width = {};
-  /// How many of these ghosts are filled, those next to the interior; all of them when this is empty. Halos of the
-  /// same fields may fill different ones, for the parts of a program that reach less far.
+  /// How many of these ghosts are filled, those next to the interior; if empty, all of them. Halos of the
+  /// same fields may fill different ones, for parts of a program whose stencils reach less far.
   std::vector<GhostWidth> exchange = {};
   /// Fills edges and corners as well, for stencils that reach diagonally. Otherwise these ghosts stay as they
   /// are.
@@ -64,14 +64,14 @@ struct HaloOptions {
 class TCA_API Halo {
  public:
   /// Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
-  /// dimension that this rank owns, without ghosts. A rank that owns none, as where there are more ranks than
-  /// cells, exchanges nothing; those on its two sides are neighbours. Neighbours must have the same extents
-  /// along the face that they share; the widths of their ghosts may differ. A face of an array of more than
-  /// four dimensions is one put where those without ghosts lie together, and otherwise as many as there are
-  /// layouts in it (tca/layout.hpp). Throws on every rank alike:
-  ///   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid.
-  ///   - Error{refused} when ranks disagree, or a ghost is wider than the interior of the neighbour that it comes
-  ///     from.
+  /// dimension that this rank owns, without ghosts. A rank that owns none, for example because there are
+  /// more ranks than cells, exchanges nothing; the ranks on its two sides are neighbours. Neighbours must
+  /// have the same extents along the face that they share; the widths of their ghosts may differ. A face of
+  /// an array of more than four dimensions is one put if those without ghosts are contiguous, and otherwise
+  /// as many puts as there are layouts in it (tca/layout.hpp). Throws on every rank alike:
+  ///   - Error{invalid_argument} if a rank gives extents or widths that do not fit the grid.
+  ///   - Error{refused} if ranks disagree, or a ghost is wider than the interior of the neighbour that it
+  ///     comes from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
        HaloOptions options = {});
   Halo(World& world, std::string name, const Grid& grid, std::initializer_list<Count> interior,
@@ -110,7 +110,7 @@ class TCA_API Halo {
   }
 
   /// Adds a field that begins at element `offset` of this rank's part of a window. A halo has any number of
-  /// fields, of any types, and exchanges them in one chain. Throws Error{invalid_argument} when the window is
+  /// fields, of any types, and exchanges them in one chain. Throws Error{invalid_argument} if the window is
   /// too small, for a field that overlaps another one, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
@@ -118,10 +118,10 @@ class TCA_API Halo {
   }
   Halo& add(const raw::Window& field, Count offset = 0);
 
-  /// Adds a field whose faces are counted puts (tca/counted.hpp): of each face a step moves as many elements
-  /// as its sender has set, in the order of the sender's cells and of the receiver's ghosts. So the cells
-  /// next to a side can be a queue of what goes to the neighbour there, such as particles. Throws as `add`
-  /// does, and Error{invalid_argument} where a face takes several puts.
+  /// Adds a field whose faces are counted puts (tca/counted.hpp): a step moves as many elements of each
+  /// face as its sender has set, in the order of the sender's cells and of the receiver's ghosts. So the
+  /// cells next to a side can be a queue of what goes to the neighbour there, such as particles. Throws as
+  /// `add` does, and Error{invalid_argument} if a face takes several puts.
   template <Element T>
   Halo& add_counted(const Window<T>& field, Count offset = 0) {
     return add_counted(field.untyped(), offset);
@@ -129,11 +129,11 @@ class TCA_API Halo {
   Halo& add_counted(const raw::Window& field, Count offset = 0);
 
   /// Return the two ends of a counted field's exchange on one side, such as {-1, 0} for the neighbour below
-  /// in the first dimension: what goes from this rank's cells to the neighbour there, and what comes from it
-  /// into the ghosts there. Nothing where no neighbour is there or no ghosts are to be filled. Fields are
+  /// in the first dimension: what goes from this rank's cells to the neighbour there, and what arrives from
+  /// it in the ghosts there. Nothing if there is no neighbour or no ghosts are to be filled. Fields are
   /// numbered from 0 in the order in which they were added. Throw Error{invalid_argument} before `commit`,
-  /// for a field that is not there or not counted, and for a side that has too few or too many numbers, or
-  /// others than -1, 0 and 1.
+  /// for a field that does not exist or is not counted, and for a side with too few or too many numbers, or
+  /// numbers other than -1, 0 and 1.
   [[nodiscard]] std::optional<CountedPut> to(std::size_t field, std::span<const int> side) const;
   [[nodiscard]] std::optional<CountedArrival> from(std::size_t field, std::span<const int> side) const;
   [[nodiscard]] std::optional<CountedPut> to(std::size_t field, std::initializer_list<int> side) const {
@@ -143,7 +143,7 @@ class TCA_API Halo {
     return from(field, std::span(side.begin(), side.size()));
   }
 
-  /// Collective. Throws Error{refused}, with the same message on every rank, when ranks have added no window,
+  /// Collective. Throws Error{refused}, with the same message on every rank, if ranks have added no window,
   /// different ones, or the same in another order. Throws what Chain::commit does as well.
   void commit();
 
@@ -164,7 +164,7 @@ class TCA_API Halo {
   [[nodiscard]] Timing timing() const { return chain_.timing(); }
   void clear_timing() { chain_.clear_timing(); }
 
-  /// Returns the bytes of all fields that this rank sends in a step, and of counted fields the most.
+  /// Returns how many bytes of all fields this rank sends in a step; for counted fields the maximum.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -189,7 +189,8 @@ class TCA_API Halo {
     bool counted;
   };
 
-  // The ends of a counted field's puts, in the order of the faces and of the ghosts; of any other field none.
+  // The ends of a counted field's puts, in the order of the faces and of the ghosts; none for any other
+  // field.
   struct CountedSides {
     bool counted = false;
     std::vector<CountedPut> to = {};
@@ -213,7 +214,7 @@ class TCA_API Halo {
   std::int64_t sent_elements() const;
 
   std::shared_ptr<core::WorldState> world_;
-  // What `index` needs lies in the object, for inner loops. Pitches beyond the dimensions are 0.
+  // The object holds what `index` needs, for inner loops. Pitches beyond the dimensions are 0.
   std::array<std::int64_t, Grid::max_dims> extents_{}, pitch_{};
   std::size_t dims_ = 0;
   std::int64_t origin_ = 0;  // the offset of cell 0, 0, ...

@@ -1,5 +1,5 @@
 /// @file
-/// Kernels in a row on a stream may each be set up while the one before it ends (programmatic dependent
+/// Consecutive kernels on a stream may each be set up while the one before ends (programmatic dependent
 /// launch). OpenTCA's kernels are launched in this way, and a program's own may be.
 #pragma once
 
@@ -12,14 +12,15 @@
 
 namespace tca {
 
-/// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still
-/// runs, where they find room, if the GPU has compute capability 9 and the kernel was compiled for it.
+/// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream
+/// still runs, if there is room for them, the GPU has compute capability 9 and the kernel was compiled for
+/// it.
 ///
 /// Every thread of an early kernel must call `wait_for_previous_kernel`, before it loads what an earlier
 /// kernel stores and before it stores what an earlier one loads: dependencies are not transitive, so the next
 /// kernel is ordered after earlier ones only if this kernel waited for them.
 ///
-/// A block that has started keeps its place on the GPU while it waits. So a kernel must not be early behind
+/// A block that has started keeps its place on the GPU while it waits. So a kernel must not be early after
 /// one that waits for another rank's kernel on the same GPU, which may need that place.
 struct KernelGrid {
   dim3 blocks;
@@ -30,9 +31,9 @@ struct KernelGrid {
 
 namespace device {
 
-// Returns whether `wait_for_previous_kernel` does anything in a kernel on the current GPU. It does nothing in
-// code for less than compute capability 9, which a newer GPU runs as well. The answer is kept, since asking
-// takes as long as a good part of a launch.
+// Returns whether `wait_for_previous_kernel` does anything in a kernel on the current GPU. It does nothing
+// in code for less than compute capability 9, which a newer GPU also runs. The answer is kept, since asking
+// takes a considerable part of a launch.
 inline bool is_programmatic(const void* kernel) {
   struct Found {
     const void* kernel = nullptr;
@@ -71,7 +72,8 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid,
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/// Waits until what the kernels before this one have stored is there, and lets the one behind it start.
+/// Waits until everything that the kernels before this one have stored is there, and lets the next one
+/// start.
 __device__ inline void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

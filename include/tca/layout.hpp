@@ -29,7 +29,7 @@ namespace tca {
 
 /// A number of elements, or an offset in elements, made from any integer type. A value that needs more than
 /// 63 bits, such as an unsigned difference that wrapped around, becomes the most negative number. So it is
-/// refused as every other negative count is, whatever offset is added to it.
+/// refused like any other negative count, whatever offset is added to it.
 class Count {
  public:
   template <std::integral I>
@@ -55,9 +55,9 @@ class TCA_API Layout {
   };
   static constexpr int max_loops = 3;
 
-  /// Returns how many elements are moved in all; 0 for an empty layout.
+  /// Returns how many elements are moved in total; 0 for an empty layout.
   std::int64_t elements() const;
-  /// Returns the first element that is moved, and how many lie in a row.
+  /// Returns the first element that is moved, and how many are contiguous.
   std::int64_t first() const { return first_; }
   std::int64_t run() const { return run_; }
   /// Returns one past the last element that is moved.

@@ -1,5 +1,5 @@
 /// @file
-/// Producing what a chain sends, and using what it brings, element by element inside a kernel.
+/// Producing what a chain sends, and using what arrives, element by element inside a kernel.
 ///
 ///     __global__ void solve(const __grid_constant__ tca::DeviceProducedChain chain,
 ///                           const __grid_constant__ tca::DeviceProducedPut<float3> right,
@@ -12,21 +12,21 @@
 ///           float3 value;
 ///           if (steps.read(left, i, value)) use(i, value);   // waits for this element alone
 ///         });
-///         if (!steps.wait()) return;                         // false where a partner did not produce in time
+///         if (!steps.wait()) return;                         // false if a partner did not produce in time
 ///       }
 ///     }
 ///     solve<<<blocks, threads>>>(chain.device_produced(), right.device(), left.device());
 ///
-/// Between `start` and `wait` the elements of the step may be written and read in any order. `start` waits until the
-/// partners have read what it makes room for, the step before last; in an unguarded chain it does not (see
-/// device/produced.hpp, whose `write` and `read` also do without these classes). The chain may have other puts as
-/// well, which move as in tca/chain.cuh. A grid has at most 256 blocks.
+/// Between `start` and `wait` the elements of the step may be written and read in any order. `start` waits
+/// until the partners have read the step before last, whose room it reuses; in an unguarded chain it does
+/// not (see device/produced.hpp, whose `write` and `read` also work without these classes). The chain may
+/// have other puts as well, which move as in tca/chain.cuh. A grid has at most 256 blocks.
 ///
-/// Which block writes and reads which element is fixed for a ProducedBlockChain: those of `for_own_elements`, by any
-/// of its threads. For a ProducedGridChain any thread of the grid may.
+/// In a ProducedBlockChain it is fixed which block writes and reads which element: those of
+/// `for_own_elements`, by any of its threads. In a ProducedGridChain any thread of the grid may.
 ///
-/// In an element 12 bytes travel in 16. The smallest element that loses nothing has 12 bytes; one of 8 bytes takes
-/// twice its size.
+/// 12 bytes of an element travel in 16. The smallest element that wastes nothing has 12 bytes; one of 8
+/// bytes takes twice its size.
 #pragma once
 
 #include "tca/chain.cuh"
@@ -36,17 +36,17 @@ namespace tca {
 
 namespace device {
 
-// What both kinds of chain below do alike. `Chain` is the class whose parts they are.
+// What both kinds of chain below have in common. `Chain` is the class whose parts they are.
 template <class Chain>
 class ProducedPart : public Chain {
  public:
-  /// Sends an element of this step. Once a wait was in vain it sends nothing.
+  /// Sends an element of this step. After a failed wait it sends nothing.
   template <class T>
   __device__ void write(const DeviceProducedPut<T>& put, Word i, const T& value) const {
     if (this->good_) put.write(i, value, this->step_);
   }
 
-  /// Waits for an element of this step. Returns false, without a value, where it has given up; `wait` then
+  /// Waits for an element of this step. Returns false, without a value, if it has given up; `wait` then
   /// returns false to all.
   template <class T>
   __device__ bool read(const DeviceProducedArrival<T>& arrival, Word i, T& value) {
@@ -54,16 +54,16 @@ class ProducedPart : public Chain {
     return this->good_;
   }
 
-  /// The same for a large element, which takes fewer registers where it is used at once: calls use(element).
+  /// The same for a large element, which takes fewer registers if it is used at once: calls use(element).
   template <class T, class Use>
   __device__ bool read_for(const DeviceProducedArrival<T>& arrival, Word i, const Use& use) {
     this->good_ = arrival.read_for(i, this->step_, this->chain_.limits, use) && this->good_;
     return this->good_;
   }
 
-  /// Ends the step. Returns whether it went well, the same to every thread that calls it.
+  /// Ends the step. Returns whether it succeeded, the same to every thread that calls it.
   __device__ bool wait() {
-    // A warp must agree before it receives the chain's other puts; a block of several does so behind them.
+    // A warp must agree before it receives the chain's other puts; a block of several does so after them.
     const Warp warp(this->group_);
     warp.sync();
     this->good_ = warp.all(this->good_);
@@ -112,7 +112,7 @@ class ProducedBlockChain : public device::ProducedPart<BlockChain> {
  public:
   __device__ explicit ProducedBlockChain(const DeviceProducedChain& chain) : ProducedPart(chain) {}
 
-  /// Begins the next step, and ends the use of what the last one brought.
+  /// Begins the next step, and ends the use of what the last one delivered.
   __device__ void start() {
     await_room(step_ + 1);
     BlockChain::start();
@@ -126,7 +126,7 @@ class ProducedGridChain : public device::ProducedPart<GridChain> {
  public:
   __device__ explicit ProducedGridChain(const DeviceProducedChain& chain) : ProducedPart(chain) {}
 
-  /// Begins the next step. Before the barrier, so that behind it any block may write any element.
+  /// Begins the next step. Before the barrier, so that after it any block may write any element.
   __device__ void start() {
     await_room(step_ + 1);
     GridChain::start();

@@ -1,6 +1,6 @@
 /// @file
-/// The two ends of a produced put, whose elements a kernel makes and another kernel uses, with no window between
-/// them:
+/// The two ends of a produced put, whose elements one kernel produces and another kernel uses, with no
+/// window between them:
 ///
 ///     // on the sender
 ///     tca::ProducedPut<Half> sent = chain.put_produced<Half>(right, 4096);
@@ -67,7 +67,7 @@ class ProducedPut {
   std::shared_ptr<core::ProducedEnd> end_;
 };
 
-/// The receiving end. As ProducedPut.
+/// The receiving end. Otherwise like ProducedPut.
 template <Element T>
 class ProducedArrival {
  public:

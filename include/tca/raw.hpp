@@ -15,9 +15,9 @@
 ///                                      .element_bytes = 8,
 ///                                      .count = n});              // as AllReduce<double>(world, "sum", n)
 ///
-/// Both layers share their objects: `Window<T>(window)` gives a raw::Window its type, and `window.untyped()`
-/// takes it away. Offsets and counts are in elements in either case. Error::fields() says what an error
-/// concerns.
+/// Both layers share their objects: `Window<T>(window)` gives a raw::Window its type, and
+/// `window.untyped()` removes it. Offsets and counts are in elements in either case. Error::fields() says
+/// what an error concerns.
 #pragma once
 
 #include "tca/chain.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// Rounds of a chain or a halo with counted puts, for what may be more than fits into one step:
+/// Rounds of a chain or a halo with counted puts, for data that may not fit into one step:
 ///
 ///     tca::Rounds rounds(world, chain);
 ///     rounds.run(
@@ -8,11 +8,11 @@
 ///           pack(rest.first(n));
 ///           sent.set(n);
 ///           rest = rest.subspan(n);
-///           return !rest.empty();                   // whether this rank needs a further round
+///           return !rest.empty();                   // whether this rank needs another round
 ///         },
 ///         [&] { take(come.count()); });             // after each wait
 ///
-/// Every rank takes part in all rounds, those with nothing left by lengths of 0.
+/// Every rank takes part in all rounds; ranks with nothing left set lengths of 0.
 #pragma once
 
 #include <concepts>
@@ -32,15 +32,15 @@ requires requires(Steps& steps) {
 }
 class Rounds {
  public:
-  /// Collective. Makes the sum by which the ranks know that all have finished; `name` and `options` are its.
-  /// The chain may be committed later.
+  /// Collective. Makes the sum by which the ranks know that all have finished; `name` and `options` are
+  /// that sum's. The chain may be committed later.
   Rounds(World& world, Steps& steps, std::string name = "rounds", CollOptions options = {})
       : steps_(steps), unfinished_(world, std::move(name), 1, ReduceOp::sum, std::move(options)) {}
 
-  /// Collective. Runs steps until no rank needs a further one, and at least one; returns how many. `load` is
+  /// Collective. Runs steps until no rank needs another one, and at least one; returns how many. `load` is
   /// called before each start: it sets the lengths, and returns whether this rank will still have something
   /// to send. `unload` is called after each wait. The sum overlaps with the step. Throws what they and the
-  /// chain throw; after that the ranks may be in different rounds, so that the chain is of no more use.
+  /// chain throw; after that the ranks may be in different rounds, so the chain can no longer be used.
   template <std::predicate Load, std::invocable Unload>
   int run(Load load, Unload unload) {
     for (int rounds = 1;; ++rounds) {

@@ -20,17 +20,17 @@
 ///
 /// Build: cc -std=c11 PROGRAM.c $(pkg-config --cflags --libs opentca), or link with OpenTCA::c in CMake.
 ///
-///   - Every call returns a tca_status. Where it is not TCA_OK, tca_last_message says in words what happened.
-///     What a call makes or finds out is its last argument; what it should have made is NULL if it fails.
-///   - Handles are names and no addresses. NULL, a handle that was freed, one of another kind, and any other
+///   - Every call returns a tca_status. If it is not TCA_OK, tca_last_message says in words what happened.
+///     A call's last argument receives its result; an object that it should have made is NULL if it fails.
+///   - Handles are names, not addresses. NULL, a handle that was freed, one of another kind, and any other
 ///     number are refused with TCA_INVALID_ARGUMENT and a message. Freeing NULL does nothing.
-///   - Frees never wait for another rank, and may come in any order: a chain keeps its windows, and a window
-///     its world, until they are freed as well.
+///   - Frees never wait for another rank, and may be made in any order: a chain keeps its windows, and a
+///     window its world, until they are freed as well.
 ///   - "Collective" calls are made by every rank of the world, in the same order.
-///   - A world and what was made in it belong to one thread at a time.
-///   - Options begin with their size, are set by name after their _INIT, and may be NULL for the defaults. So
-///     programs that know fewer or more of them than the library work with it; one that the library does not
-///     know is refused, unless it is zero.
+///   - A world and everything made in it belong to one thread at a time.
+///   - Options begin with their size, are set by name after their _INIT, and may be NULL for the defaults.
+///     So programs that know fewer or more of them than the library work with it; an option that the
+///     library does not know is refused, unless it is zero.
 #ifndef TCA_TCA_H
 #define TCA_TCA_H
 
@@ -47,29 +47,29 @@ extern "C" {
 
 // ---- Errors
 
-/// What became of a call. From TCA_INVALID_ARGUMENT on these are the codes of tca::Errc, and the exit codes
+/// The result of a call. From TCA_INVALID_ARGUMENT on these are the codes of tca::Errc, and the exit codes
 /// for a program that ends because of one.
 typedef enum tca_status {
   TCA_OK = 0,
-  TCA_UNFINISHED = 1,        ///< the step goes on: of _test and _wait_for alone, and no error
+  TCA_UNFINISHED = 1,        ///< the step goes on: from _test and _wait_for only; not an error
   TCA_INVALID_ARGUMENT = 2,  ///< the call or the environment asks for something impossible
   TCA_REFUSED = 3,    ///< ranks differ, or all ask for the same impossible thing; all see the same message
-  TCA_TIMED_OUT = 4,  ///< the time limit has passed; the message names who is missing
+  TCA_TIMED_OUT = 4,  ///< the time limit has passed; the message names the missing ranks
   TCA_RANK_LOST = 5,  ///< a partner died, left or failed
   TCA_OUT_OF_MEMORY = 6,  ///< the machine cannot hold what was asked for
   TCA_INCOMPATIBLE = 7,   ///< another version, another user, another MPI
   TCA_DEVICE_FAILED = 8,  ///< a GPU or its driver reports an error, or there is none
-  TCA_INTERNAL = 9,       ///< an error that is none of OpenTCA's, such as an exception from a C++ callback
+  TCA_INTERNAL = 9,       ///< an error that is not OpenTCA's, such as an exception from a C++ callback
   TCA_PATH_LOST = 10  ///< a cable, a hub or a path on the way to a partner has failed; the message names it
 } tca_status;
 
-/// What the last error of a thread concerns, as far as that is known; texts are empty where it is not.
+/// What the last error of a thread concerns, as far as that is known; texts are empty if it is not.
 typedef struct tca_error {
   size_t size;
   const char* message;
   const char* chain;   ///< the name of the chain
   const char* file;    ///< the file at fault, such as a machine file
-  const int* missing;  ///< the ranks that have not signalled or not come, or the one that is lost
+  const int* missing;  ///< the ranks that have not signalled or arrived, or the one that is lost
   int missing_count;
   int status;    ///< a tca_status
   int rank;      ///< the rank that met it; -1 outside of a world
@@ -83,13 +83,13 @@ typedef struct tca_error {
 
 /// Returns the name of a status, such as "timed_out".
 TCA_API const char* tca_status_name(tca_status status);
-/// Returns the message of the last call of this thread that failed; empty if none has. It holds until the
-/// next one fails.
+/// Returns the message of the last call of this thread that failed; empty if none has. It is valid until
+/// the next one fails.
 TCA_API const char* tca_last_message(void);
 /// Makes `message` this thread's last error, without fields: for the body of a rank that fails by itself, and
 /// for layers over these calls. Returns the status.
 TCA_API tca_status tca_fail(tca_status status, const char* message);
-/// Finds out what that error concerns. The texts and `missing` hold as long as the message.
+/// Finds out what that error concerns. The texts and `missing` are valid as long as the message.
 TCA_API tca_status tca_last_error(tca_error* error);
 /// Returns the version of the library that the program runs with, for example "0.1.0".
 TCA_API const char* tca_library_version(void);
@@ -110,11 +110,11 @@ typedef struct tca_world_options {
   int device;            ///< the GPU of this rank, on cuda; -1: its position among the ranks of the host
   int engine_blocks;     ///< multiprocessors for the resident engine, on cuda
   int trace;             ///< whether to record events for tca_world_write_trace
-  int progress_thread;   ///< whether a thread moves messages on, on mpi and shm+mpi
+  int progress_thread;   ///< whether a thread progresses messages, on mpi and shm+mpi
   int check_steps;       ///< whether a wait without a start is an error
   int fibers;            ///< whether ranks of tca_world_run_threads take turns on one thread, on sim
-  const char* faults;    ///< what is to fail and when, such as "path:0-1:shm@20ms"; see WorldOptions::faults
-  int reroute;           ///< whether every chain goes round what has failed
+  const char* faults;    ///< what fails and when, such as "path:0-1:shm@20ms"; see WorldOptions::faults
+  int reroute;           ///< whether every chain reroutes around faults
   int reserved;          ///< 0
 } tca_world_options;
 #define TCA_WORLD_OPTIONS_INIT \
@@ -126,16 +126,16 @@ TCA_API tca_status tca_world_init(const tca_world_options* options, tca_world** 
 TCA_API tca_status tca_world_join(int rank, int size, const char* key, const tca_world_options* options,
                                   tca_world** world);
 
-/// What a rank that is a thread runs. The world belongs to the caller. A status other than TCA_OK makes this
-/// rank one that has failed, with the thread's last message if that is of the same status.
+/// What a rank that is a thread runs. The world belongs to the caller. With a status other than TCA_OK the
+/// rank counts as failed, with the thread's last message if that has the same status.
 typedef tca_status (*tca_rank_body)(tca_world* world, void* context);
 /// Runs `body` in `ranks` threads of this process, each with a world; see World::run_threads. Returns the
 /// status of the rank that failed first, with its message; the others see it as TCA_RANK_LOST. The body frees
 /// what it makes.
 TCA_API tca_status tca_world_run_threads(int ranks, tca_rank_body body, void* context,
                                          const tca_world_options* options);
-/// What tca_world_from_mpi of tca/tca_mpi.h calls, and with "Open MPI in Fortran" and the number of a
-/// communicator that of Fortran.
+/// What tca_world_from_mpi of tca/tca_mpi.h calls, and, with "Open MPI in Fortran" and the number of a
+/// communicator, that of Fortran.
 TCA_API tca_status tca_world_from_mpi_handle(const void* comm, size_t bytes, const char* mpi,
                                              const tca_world_options* options, tca_world** world);
 
@@ -143,7 +143,7 @@ TCA_API tca_status tca_world_from_mpi_handle(const void* comm, size_t bytes, con
 TCA_API tca_status tca_world_group(tca_world* world, const int* ranks, int count, tca_world** group);
 /// Collective. Makes a group of the ranks that give the same colour; see World::split.
 TCA_API tca_status tca_world_split(tca_world* world, int color, int key, tca_world** group);
-/// A process may come up in another world once the last one and all that was made in it are freed.
+/// A process may come up in another world once the last one and everything made in it are freed.
 TCA_API tca_status tca_world_free(tca_world* world);
 
 TCA_API tca_status tca_world_rank(tca_world* world, int* rank);
@@ -153,7 +153,7 @@ TCA_API tca_status tca_world_sub_clusters(tca_world* world, int* of_ranks);
 /// These two are collective and block: for set-up. `all` has room for the `bytes` bytes of every rank.
 TCA_API tca_status tca_world_barrier(tca_world* world);
 TCA_API tca_status tca_world_all_gather(tca_world* world, const void* mine, size_t bytes, void* all);
-/// Moves this rank's steps on, without blocking.
+/// Progresses this rank's steps, without blocking.
 TCA_API tca_status tca_world_progress(tca_world* world);
 /// Returns the error of a step that was ordered on a stream, if there was one.
 TCA_API tca_status tca_world_check(tca_world* world);
@@ -161,7 +161,7 @@ TCA_API tca_status tca_world_check(tca_world* world);
 TCA_API tca_status tca_world_compute(tca_world* world, double bytes, double flops);
 /// Seconds since some fixed moment, by this rank's clock; a virtual one on sim.
 TCA_API tca_status tca_world_now(tca_world* world, double* seconds);
-/// Texts like these hold until this thread's next call that returns one.
+/// Texts like these are valid until this thread's next call that returns one.
 TCA_API tca_status tca_world_describe(tca_world* world, const char** text);
 TCA_API tca_status tca_world_device_name(tca_world* world, const char** name);
 TCA_API tca_status tca_world_ranks_on_device(tca_world* world, int* ranks);
@@ -179,7 +179,8 @@ TCA_API tca_status tca_world_trace_span(tca_world* world, const char* name, doub
 /// World::window.
 TCA_API tca_status tca_window_create(tca_world* world, int64_t elements, size_t element_bytes,
                                      const char* name, tca_window** window);
-/// Collective. Makes a window of memory that the program keeps; see World::window for where it may come from.
+/// Collective. Makes a window from memory that the program keeps; see World::window for where it may come
+/// from.
 TCA_API tca_status tca_window_of_memory(tca_world* world, void* memory, int64_t elements,
                                         size_t element_bytes, const char* name, tca_window** window);
 /// Makes another handle for a window, as a group of the ranks that it was made among sees it; see
@@ -187,13 +188,13 @@ TCA_API tca_status tca_window_of_memory(tca_world* world, void* memory, int64_t 
 TCA_API tca_status tca_window_view(tca_world* group, tca_window* window, tca_window** view);
 TCA_API tca_status tca_window_free(tca_window* window);
 
-/// The address of this rank's part, which may be a GPU's; NULL where it has none.
+/// The address of this rank's part, which may be a GPU's; NULL if it has none.
 TCA_API tca_status tca_window_data(tca_window* window, void** data);
 TCA_API tca_status tca_window_element_bytes(tca_window* window, size_t* bytes);
-/// The number of elements of this rank's part, and of another one's.
+/// The number of elements of this rank's part, and of another rank's.
 TCA_API tca_status tca_window_elements(tca_window* window, int64_t* elements);
 TCA_API tca_status tca_window_elements_on(tca_window* window, int rank, int64_t* elements);
-/// The number by which messages call a window without a name.
+/// The number by which messages refer to a window without a name.
 TCA_API tca_status tca_window_number(tca_window* window, uint32_t* number);
 /// Copy elements between host memory and this rank's part, wherever that is, from element `offset` on.
 TCA_API tca_status tca_window_read(tca_window* window, int64_t offset, int64_t elements, void* into);
@@ -243,7 +244,7 @@ typedef struct tca_layout {
   } loop[TCA_MAX_LOOPS];
 } tca_layout;
 
-/// `count` elements in a row.
+/// `count` contiguous elements.
 TCA_API tca_status tca_layout_block(int64_t count, tca_layout* layout);
 /// `rows` rows of `block` elements, `pitch` elements from one start to the next.
 TCA_API tca_status tca_layout_block_stride(int64_t rows, int64_t block, int64_t pitch, tca_layout* layout);
@@ -263,9 +264,9 @@ typedef struct tca_chain_options {
   size_t size;
   double time_limit;    ///< seconds that a wait and a commit may take; 0: the world's limit
   const char* channel;  ///< forces a channel for every put, such as "shm/staged"; see ChainOptions
-  int unguarded;        ///< whether the program vouches for what ChainOptions::guarded says
-  int partners_only;    ///< whether only the ranks that the chain joins commit it; see ChainOptions
-  int reroute;          ///< whether it goes round what has failed; see ChainOptions
+  int unguarded;        ///< whether the program guarantees what ChainOptions::guarded says
+  int partners_only;    ///< whether only the ranks that the chain connects commit it; see ChainOptions
+  int reroute;          ///< whether it reroutes around faults; see ChainOptions
   int reserved;         ///< 0
 } tca_chain_options;
 #define TCA_CHAIN_OPTIONS_INIT \
@@ -275,15 +276,15 @@ typedef struct tca_chain_options {
 TCA_API tca_status tca_chain_create(tca_world* world, const char* name, const tca_chain_options* options,
                                     tca_chain** chain);
 TCA_API tca_status tca_chain_free(tca_chain* chain);
-/// Adds a put. `from_layout` is NULL where both sides have the same layout; see Chain::put.
+/// Adds a put. `from_layout` is NULL if both sides have the same layout; see Chain::put.
 TCA_API tca_status tca_chain_put(tca_chain* chain, tca_remote to, const tca_layout* to_layout, tca_local from,
                                  const tca_layout* from_layout);
 /// Adds a put of no bytes, which tells `rank` that this rank has started.
 TCA_API tca_status tca_chain_signal(tca_chain* chain, int rank);
 /// Declares that `rank` puts or signals to this rank.
 TCA_API tca_status tca_chain_expect(tca_chain* chain, int rank);
-/// Collective, over all ranks or those that `partners_only` says. Checks the puts of all of them, chooses their channels
-/// and compiles them; see Chain::commit.
+/// Collective, over all ranks or those that `partners_only` selects. Checks the puts of all of them,
+/// chooses their channels and compiles them; see Chain::commit.
 TCA_API tca_status tca_chain_commit(tca_chain* chain);
 /// Starts a step, and never blocks.
 TCA_API tca_status tca_chain_start(tca_chain* chain);
@@ -291,7 +292,7 @@ TCA_API tca_status tca_chain_start(tca_chain* chain);
 TCA_API tca_status tca_chain_test(tca_chain* chain);
 /// Finishes the step.
 TCA_API tca_status tca_chain_wait(tca_chain* chain);
-/// Waits for at most `seconds`: TCA_UNFINISHED where the step goes on, to be waited for again.
+/// Waits for at most `seconds`: TCA_UNFINISHED if the step goes on, to be waited for again.
 TCA_API tca_status tca_chain_wait_for(tca_chain* chain, double seconds);
 /// A start and a wait.
 TCA_API tca_status tca_chain_run(tca_chain* chain);
@@ -309,12 +310,12 @@ TCA_API tca_status tca_chain_name(tca_chain* chain, const char** name);
 typedef struct tca_counted_put tca_counted_put;
 typedef struct tca_counted_arrival tca_counted_arrival;
 
-/// Adds a put of which a step moves as many elements as are set, and at most those of the layout. `from_layout`
-/// is NULL where both sides have the same layout.
+/// Adds a put that moves, in each step, as many elements as are set, at most those of the layout.
+/// `from_layout` is NULL if both sides have the same layout.
 TCA_API tca_status tca_chain_put_counted(tca_chain* chain, tca_remote to, const tca_layout* to_layout,
                                          tca_local from, const tca_layout* from_layout,
                                          tca_counted_put** put);
-/// Declares a counted put of `rank` to this rank, the n-th call for a rank its n-th one.
+/// Declares a counted put of `rank` to this rank; the n-th call for a rank is for its n-th one.
 TCA_API tca_status tca_chain_expect_counted(tca_chain* chain, int rank, tca_counted_arrival** arrival);
 /// Sets the length of the steps that are started from here on: 0 to the capacity, and 0 before the first call.
 TCA_API tca_status tca_counted_put_set(tca_counted_put* put, int64_t elements);
@@ -322,9 +323,9 @@ TCA_API tca_status tca_counted_put_length(tca_counted_put* put, int64_t* element
 TCA_API tca_status tca_counted_put_capacity(tca_counted_put* put, int64_t* elements);
 TCA_API tca_status tca_counted_put_rank(tca_counted_put* put, int* rank);
 TCA_API tca_status tca_counted_put_free(tca_counted_put* put);
-/// How many elements came with the step that was waited for last. Not while a step is under way.
+/// How many elements arrived with the step that was last waited for. Not while a step is under way.
 TCA_API tca_status tca_counted_arrival_count(tca_counted_arrival* arrival, int64_t* elements);
-/// The most that can come; 0 before the commit.
+/// The most that can arrive; 0 before the commit.
 TCA_API tca_status tca_counted_arrival_capacity(tca_counted_arrival* arrival, int64_t* elements);
 TCA_API tca_status tca_counted_arrival_rank(tca_counted_arrival* arrival, int* rank);
 TCA_API tca_status tca_counted_arrival_free(tca_counted_arrival* arrival);
@@ -335,7 +336,7 @@ TCA_API tca_status tca_counted_arrival_free(tca_counted_arrival* arrival);
 /// Ranks in row-major order over up to seven dimensions; a value, with nothing to free. See Grid.
 typedef struct tca_grid {
   int dims;
-  int shape[TCA_MAX_DIMS];     ///< how many ranks lie along each dimension, the outermost first
+  int shape[TCA_MAX_DIMS];     ///< how many ranks there are along each dimension, outermost first
   int periodic[TCA_MAX_DIMS];  ///< whether its ends are neighbours
 } tca_grid;
 
@@ -383,13 +384,13 @@ TCA_API tca_status tca_halo_index(tca_halo* halo, const int64_t* cell, int64_t* 
 TCA_API tca_status tca_halo_add(tca_halo* halo, tca_window* window, int64_t offset);
 /// Adds a field whose faces are counted puts; see Halo::add_counted.
 TCA_API tca_status tca_halo_add_counted(tca_halo* halo, tca_window* window, int64_t offset);
-/// The two ends of a counted field's exchange on one side, of -1, 0 and 1 for each dimension; after the commit.
-/// Fields are numbered from 0. NULL where no neighbour is there or no ghosts are to be filled.
+/// The two ends of a counted field's exchange on one side, of -1, 0 and 1 for each dimension; after the
+/// commit. Fields are numbered from 0. NULL if there is no neighbour or no ghosts are to be filled.
 TCA_API tca_status tca_halo_to(tca_halo* halo, int field, const int* side, tca_counted_put** put);
 TCA_API tca_status tca_halo_from(tca_halo* halo, int field, const int* side, tca_counted_arrival** arrival);
 /// Collective.
 TCA_API tca_status tca_halo_commit(tca_halo* halo);
-/// These are as the calls of a chain.
+/// These are like the calls of a chain.
 TCA_API tca_status tca_halo_start(tca_halo* halo);
 TCA_API tca_status tca_halo_test(tca_halo* halo);
 TCA_API tca_status tca_halo_wait(tca_halo* halo);
@@ -455,16 +456,16 @@ typedef struct tca_collective_request {
         0                                                                                                   \
   }
 
-/// Collective. Makes a collective with memory of its own where both windows are NULL, in place where `to` is,
-/// and from one window to another otherwise; see raw::Collective.
+/// Collective. Makes a collective with memory of its own if both windows are NULL, in place if only `to`
+/// is, and from one window to another otherwise; see raw::Collective.
 TCA_API tca_status tca_collective_create(tca_world* world, const tca_collective_request* request,
                                          tca_window* from, tca_window* to, tca_collective** collective);
 TCA_API tca_status tca_collective_free(tca_collective* collective);
-/// The windows that it reads and writes, as handles of their own, which are freed like others. A barrier has
+/// The windows that it reads and writes, as separate handles, which are freed like others. A barrier has
 /// none.
 TCA_API tca_status tca_collective_from(tca_collective* collective, tca_window** window);
 TCA_API tca_status tca_collective_to(tca_collective* collective, tca_window** window);
-/// These are as the calls of a chain.
+/// These are like the calls of a chain.
 TCA_API tca_status tca_collective_start(tca_collective* collective);
 TCA_API tca_status tca_collective_test(tca_collective* collective);
 TCA_API tca_status tca_collective_wait(tca_collective* collective);
@@ -473,7 +474,7 @@ TCA_API tca_status tca_collective_run(tca_collective* collective);
 TCA_API tca_status tca_collective_start_on(tca_collective* collective, tca_stream stream);
 TCA_API tca_status tca_collective_wait_on(tca_collective* collective, tca_stream stream);
 TCA_API tca_status tca_collective_run_on(tca_collective* collective, tca_stream stream);
-/// The name of the algorithm that was chosen, and all that could be, with predicted times.
+/// The name of the chosen algorithm, and all that could be chosen, with predicted times.
 TCA_API tca_status tca_collective_algorithm(tca_collective* collective, const char** name);
 TCA_API tca_status tca_collective_explain(tca_collective* collective, const char** text);
 
@@ -481,8 +482,8 @@ TCA_API tca_status tca_collective_explain(tca_collective* collective, const char
 
 typedef struct tca_fold tca_fold;
 
-/// What adds up, at the cells that they stand for, what the ghosts of a halo have gathered; see Fold.
-/// `options` may be NULL, and the halo need not be committed.
+/// Adds what the ghosts of a halo have gathered to the cells that they stand for; see Fold. `options` may
+/// be NULL, and the halo need not be committed.
 TCA_API tca_status tca_fold_create(tca_world* world, const char* name, tca_halo* halo,
                                    const tca_chain_options* options, tca_fold** fold);
 TCA_API tca_status tca_fold_free(tca_fold* fold);
@@ -491,7 +492,7 @@ TCA_API tca_status tca_fold_free(tca_fold* fold);
 TCA_API tca_status tca_fold_add(tca_fold* fold, tca_window* window, int64_t offset, int type, int operation);
 /// Collective.
 TCA_API tca_status tca_fold_commit(tca_fold* fold);
-/// These are as the calls of a chain; those that finish a step add what has arrived.
+/// These are like the calls of a chain; those that finish a step add what has arrived.
 TCA_API tca_status tca_fold_start(tca_fold* fold);
 TCA_API tca_status tca_fold_test(tca_fold* fold);
 TCA_API tca_status tca_fold_wait(tca_fold* fold);
@@ -502,7 +503,7 @@ TCA_API tca_status tca_fold_wait_on(tca_fold* fold, tca_stream stream);
 TCA_API tca_status tca_fold_run_on(tca_fold* fold, tca_stream stream);
 TCA_API tca_status tca_fold_explain(tca_fold* fold, const char** text);
 
-// ---- Rounds of a chain or a halo, for what may be more than fits into one step; see tca/rounds.hpp
+// ---- Rounds of a chain or a halo, for data that may not fit into one step; see tca/rounds.hpp
 
 typedef struct tca_rounds tca_rounds;
 /// What a rank does before each start: it sets lengths, and says whether it will still have something to send.
@@ -521,7 +522,7 @@ TCA_API tca_status tca_rounds_run(tca_rounds* rounds, tca_load load, tca_unload 
                                   int* count);
 TCA_API tca_status tca_rounds_free(tca_rounds* rounds);
 
-// ---- Posts and notices, of which one rank starts the puts by itself; see tca/post.hpp
+// ---- Posts and notices: puts that one rank starts by itself; see tca/post.hpp
 
 typedef struct tca_region tca_region;
 typedef struct tca_post tca_post;
@@ -532,8 +533,8 @@ typedef struct tca_token {
   uint8_t byte[TCA_TOKEN_BYTES];
 } tca_token;
 
-/// Makes memory of this rank that others may post into: new and zeroed, of the GPU in a world on GPUs, or the program's
-/// own.
+/// Makes memory of this rank that others may post into: new and zeroed (GPU memory in a world on GPUs), or
+/// the program's own.
 TCA_API tca_status tca_region_create(tca_world* world, int64_t bytes, tca_region** region);
 TCA_API tca_status tca_region_of_memory(tca_world* world, void* memory, int64_t bytes, tca_region** region);
 TCA_API tca_status tca_region_data(tca_region* region, void** data);
@@ -547,18 +548,18 @@ TCA_API tca_status tca_token_bytes(const tca_token* token, size_t* bytes);
 
 /// Makes an empty post. `name` may be NULL.
 TCA_API tca_status tca_post_create(tca_world* world, const char* name, tca_post** post);
-/// Adds a put of elements of `element_bytes` bytes, of which `elements` lie from `from` on, to `at` elements behind
-/// the beginning of a region. The source is read at every start. `from_layout` is NULL where both sides have the
+/// Adds a put of `elements` elements of `element_bytes` bytes, from `from` on, to `at` elements after the
+/// beginning of a region. The source is read at every start. `from_layout` is NULL if both sides have the
 /// same layout.
 TCA_API tca_status tca_post_put(tca_post* post, const tca_token* to, int64_t at, const tca_layout* to_layout,
                                 const void* from, int64_t elements, const tca_layout* from_layout,
                                 size_t element_bytes);
-/// Adds a notice: `rank` learns that what was added for it before is in place.
+/// Adds a notice: `rank` learns that everything that was added for it before is in place.
 TCA_API tca_status tca_post_notify(tca_post* post, int rank, int slot, uint32_t tag);
 TCA_API tca_status tca_post_clear(tca_post* post);
 /// Sends the bytes as they are now. Never blocks.
 TCA_API tca_status tca_post_start(tca_post* post);
-/// These finish when all sources may be overwritten, and are otherwise as the calls of a chain.
+/// These finish when all sources may be overwritten, and are otherwise like the calls of a chain.
 TCA_API tca_status tca_post_test(tca_post* post);
 TCA_API tca_status tca_post_wait(tca_post* post);
 TCA_API tca_status tca_post_wait_for(tca_post* post, double seconds);

@@ -1,11 +1,11 @@
 /// @file
-/// A world within a C program that uses MPI itself; tca/mpi.hpp says what holds there:
+/// A world within a C program that uses MPI itself; tca/mpi.hpp describes the rules:
 ///
 ///     MPI_Init(&argc, &argv);
 ///     tca_world_from_mpi(MPI_COMM_WORLD, NULL, &world);
 ///
-/// Compile and link with the MPI that OpenTCA was built with: by opentca-mpi in pkg-config, by OpenTCA::mpi
-/// in CMake, or with mpicc. A program that meets an error should end by MPI_Abort(MPI_COMM_WORLD, status).
+/// Compile and link with the MPI that OpenTCA was built with: use opentca-mpi in pkg-config, OpenTCA::mpi
+/// in CMake, or mpicc. A program that meets an error should end with MPI_Abort(MPI_COMM_WORLD, status).
 #ifndef TCA_TCA_MPI_H
 #define TCA_TCA_MPI_H
 

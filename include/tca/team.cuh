@@ -8,7 +8,7 @@
 ///       if (threadIdx.x == 0) dot = ...;            // the block's share
 ///       if (!all.allreduce_sum(&dot, 1)) return;    // every block of every rank has the sum now
 ///     }
-///     const auto sums = world.team("sums", 1, blocks);        // on the host: of 1 value and so many blocks
+///     const auto sums = world.team("sums", 1, blocks);        // on the host: 1 value, so many blocks
 ///     solve<<<blocks, threads>>>(sums.device(), ...);         // a cooperative launch
 #pragma once
 
@@ -22,8 +22,8 @@
 
 namespace tca {
 
-/// Every thread of the block makes every call. Calls that wait return false, on every thread, once a rank has
-/// not come within the time limit or the world has met an error; see tca/chain.cuh.
+/// Every thread of the block makes every call. Calls that wait return false, on every thread, once a rank
+/// has not arrived within the time limit or the world has met an error; see tca/chain.cuh.
 class BlockTeam {
  public:
   __device__ explicit BlockTeam(const DeviceTeam& team)
@@ -42,11 +42,11 @@ class BlockTeam {
   __device__ device::Word size() const { return team_.size; }
 
   /// Replaces `values` by the values of all ranks, combined in the order of the ranks, so that all get the
-  /// same bits. `op` is one of those of tca/operations.hpp, or another function. There are at most as many as
-  /// the team was made for, of 4 or 8 bytes each, in shared or global memory.
+  /// same bits. `op` is one of those of tca/operations.hpp, or another function. There are at most as many
+  /// values as the team was made for, of 4 or 8 bytes each, in shared or global memory.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
-    if (count == 0) return agree();  // without a packet nobody would hear of the step
+    if (count == 0) return agree();  // without a packet nobody would learn of the step
     ++step_;
     sync();
     good_ = good_ && sums_.reduce(values, count, step_, op);
@@ -56,8 +56,8 @@ class BlockTeam {
     return allreduce(values, count, Sum());
   }
 
-  /// Waits for every rank's block. What any of them has stored before the barrier, on any rank, the others
-  /// can read after it.
+  /// Waits for every rank's block. After it all of them can read what any of them has stored before it, on
+  /// any rank.
   __device__ bool barrier() {
     __syncthreads();
     ++step_;
@@ -73,8 +73,8 @@ class BlockTeam {
     return agree();
   }
 
-  /// Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is
-  /// there by then.
+  /// Raises a signal at a rank: whatever this block has stored before it, including by puts
+  /// (tca/window.cuh), is there by then.
   __device__ void signal(device::Word to) {
     __syncthreads();
     if (lane_ == 0) device::store_release(team_.raise[to], ++team_.sent[to]);
@@ -136,12 +136,12 @@ class BlockTeam {
 };
 
 /// Every thread of every block of a cooperative launch makes every call, and every rank launches the same
-/// number of blocks, up to those that the team was made for. Calls return false, on every thread, once a rank
-/// has not come within the time limit or the world has met an error, and at once in a grid of more blocks, of
-/// which World::check tells.
+/// number of blocks, at most as many as the team was made for. Calls return false, on every thread, once a
+/// rank has not arrived within the time limit or the world has met an error, and at once in a grid of more
+/// blocks, which World::check reports.
 ///
-/// Blocks find that out one by one: the call that one gives up in may succeed on another. So a kernel that
-/// has barriers of its grid besides, such as those of a GridChain, has every block come to the next one
+/// Blocks find that out one by one: the call in which one gives up may succeed on another. So a kernel that
+/// also has barriers of its grid, such as those of a GridChain, must have every block reach the next one
 /// before any leaves.
 class GridTeam {
  public:
@@ -164,11 +164,11 @@ class GridTeam {
   __device__ device::Word size() const { return team_.size; }
 
   /// Replaces `values`, of which every block has its own, by the combination of those of all blocks of all
-  /// ranks. All get the same bits, which depend on nothing but the values and the numbers of blocks and
-  /// ranks. `op`, one of those of tca/operations.hpp or another function, may combine in any order. There are
-  /// at most as many as the team was made for, of 4 or 8 bytes each, in shared memory, or in global memory
-  /// for each block. It is a barrier of this rank's grid as well: what any of its blocks has stored before,
-  /// all of them can read after.
+  /// ranks. All get the same bits, which depend only on the values and the numbers of blocks and ranks.
+  /// `op`, one of those of tca/operations.hpp or another function, may combine in any order. There are at
+  /// most as many values as the team was made for, of 4 or 8 bytes each, in shared memory, or in global
+  /// memory for each block. This is also a barrier of this rank's grid: after it all of its blocks can read
+  /// what any of them has stored before it.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
     return combine(values, count, op, false);
@@ -177,10 +177,10 @@ class GridTeam {
     return allreduce(values, count, Sum());
   }
 
-  /// Waits for all blocks of all ranks. What any of them has stored before, on any rank, the others can read
-  /// after.
+  /// Waits for all blocks of all ranks. After it all can read what any of them has stored before it, on any
+  /// rank.
   __device__ bool barrier() {
-    __shared__ device::Word nothing;  // its value is of no matter
+    __shared__ device::Word nothing;  // its value does not matter
     return barrier(&nothing, 1, Max());
   }
   /// The same, and combines values as `allreduce` does.

@@ -1,36 +1,39 @@
 /// @file
-/// What the messages of a chain take, with the waiting for a partner and the carriage told apart:
+/// How long the messages of a chain take, with waiting for a partner and carriage reported separately:
 ///
 ///     tca::Chain chain = world.chain("faces", {.timed = true});  // or OPENTCA_TIMING=1
 ///     ...
 ///     std::cout << chain.timing().describe();
 ///
-/// A message is all that one rank puts to another in a step. Its receiver takes the times; when the sender began
-/// its `start` comes with the message:
+/// A message is all that one rank puts to another in a step. Its receiver takes the times; the time at
+/// which the sender began its `start` arrives with the message:
 ///
 ///   - Waiting: from the receiver's first look (by `wait`, `wait_for` or `test`) until the sender began its
 ///     start; 0 if that was before.
-///   - Carriage: from the start of the step on both ranks, the later one, until the receiver has seen that all of
-///     the message is in its place. `Chain::explain` shows it beside the prediction, of all puts and of the
-///     crossing of the signal that ends them.
+///   - Carriage: from the start of the step on both ranks, the later one, until the receiver has seen that
+///     all of the message is in place. `Chain::explain` shows it beside the prediction for all puts and for
+///     the crossing of the signal that ends them.
 ///
-/// What the first look finds in its place has come while the receiver did something else, and nobody knows when:
-/// it counts as `there_at_once`, with a waiting of 0 and no carriage. Carriage is as exact as looks are frequent;
-/// `wait` looks all the time.
+/// Anything that the first look finds in place has arrived while the receiver did something else, and
+/// nobody knows when: it counts as `there_at_once`, with a waiting of 0 and no carriage. Carriage is as
+/// exact as looks are frequent; `wait` looks all the time.
 ///
-/// The clock is the one that the ranks of a host share, and on sim the virtual one. Ranks of different hosts, and GPUs,
-/// have none in common. There a stamp goes ahead of each message, and from when stamps have come in the last steps a rank
-/// knows when its partner began, by its own clock: as exactly as stamps take equally long both ways. Where a
-/// rank sends nothing back it is not known how long a stamp takes, and that counts as waiting.
+/// The clock is the one that the ranks of a host share, and on sim the virtual one. Ranks of different
+/// hosts, and GPUs, do not share one. There a stamp goes ahead of each message, and from the arrival times
+/// of the stamps in the last steps a rank knows when its partner began, by its own clock: this is exact if
+/// stamps take equally long both ways. If a rank sends nothing back it is not known how long a stamp takes,
+/// and that counts as waiting.
 ///
-/// On GPUs kernels take the times: those by which the host, a stream or a graph runs the steps, and those of the program
-/// that make a TimedBlockChain or a TimedGridChain of `Chain::device_timed` (tca/chain.cuh). The last 1,024 messages
-/// of each sender are kept until `Chain::timing` reads them, behind a kernel's end. Older ones, and those whose
-/// kernel at either end took no times (a plain BlockChain, the resident engine), are `untimed`.
+/// On GPUs kernels take the times: those with which the host, a stream or a graph runs the steps, and the
+/// program's own that make a TimedBlockChain or a TimedGridChain from `Chain::device_timed`
+/// (tca/chain.cuh). The last 1,024 messages of each sender are kept until `Chain::timing` reads them, after
+/// a kernel's end. Older ones, and those whose kernel at either end took no times (a plain BlockChain, the
+/// resident engine), are `untimed`.
 ///
-/// Over MPI a message has come when MPI says so, which is when this rank looks. Messages of GPU memory over MPI,
-/// messages that take several fabrics, and produced puts are not timed; `describe` names whom this concerns. A chain that
-/// is not timed does nothing for all of this: the timed steps are code of their own, which `commit` chooses.
+/// Over MPI a message has arrived when MPI says so, which is when this rank looks. Messages of GPU memory
+/// over MPI, messages that use several fabrics, and produced puts are not timed; `describe` names the ranks
+/// concerned. A chain that is not timed spends nothing on all this: the timed steps are separate code,
+/// which `commit` chooses.
 #pragma once
 
 #include <array>
@@ -43,8 +46,8 @@
 
 namespace tca {
 
-/// Times, counted in 64 buckets: 0, and those from 1, 16, 24, 32, 48, 64... ns on, two to each power of two; the
-/// last is for all from 26 s on.
+/// Times, counted in 64 buckets: 0, and those from 1, 16, 24, 32, 48, 64... ns on, two per power of two;
+/// the last is for everything from 26 s on.
 class TCA_API TimeDistribution {
  public:
   static constexpr int bucket_count = 64;
@@ -63,8 +66,8 @@ class TCA_API TimeDistribution {
   double maximum_us() const { return static_cast<double>(maximum_ns_) * 1e-3; }
   double total_us() const { return static_cast<double>(total_ns_) * 1e-3; }
 
-  /// Returns the time that `fraction` of all do not exceed, as exactly as the buckets tell: times are taken to be
-  /// spread evenly over theirs.
+  /// Returns the time that `fraction` of all do not exceed, as exactly as the buckets allow: times are
+  /// assumed to be spread evenly over theirs.
   double quantile_us(double fraction) const;
   double median_us() const { return quantile_us(0.5); }
   double p99_us() const { return quantile_us(0.99); }
@@ -80,8 +83,8 @@ struct MessageTiming {
   int from = 0;
   std::string fabric = {};  ///< that carries them
   bool measured = true;     ///< whether that fabric takes times
-  /// What all puts of a message should take together, by the costs that this rank has for the way back; nothing
-  /// where that is not known.
+  /// How long all puts of a message should take together, by the costs that this rank has for the opposite
+  /// direction; nothing if that is not known.
   std::optional<double> predicted_us = {};
   std::uint64_t count = 0;  ///< of those whose times were taken
   std::uint64_t untimed = 0;

@@ -11,7 +11,7 @@
 
 namespace tca {
 
-/// The element types that the library can combine: all of them on the host, the first four on GPUs too. Of
+/// The element types that the library can combine: all of them on the host, the first four also on GPUs. Of
 /// elements of any `other` type it knows only the size.
 enum class DataType : std::uint8_t {
   float32,

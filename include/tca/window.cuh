@@ -7,24 +7,24 @@
 ///       tca::BlockTeam team(t);                           // tca/team.cuh
 ///       edge(window.data());
 ///       window.put(right, ghost, window.data() + inner, n);
-///       team.signal(right);                               // the elements are there before the signal is
+///       team.signal(right);                               // the elements arrive before the signal
 ///       if (team.wait_signal(left)) use(window.data() + ghost);
 ///     }
 ///     push<<<1, 256>>>(u.device(), team.device());
 ///
-/// A put does not wait: it returns when its stores are on their way. They are in the target's memory no later
-/// than the next signal that the same block raises there with `BlockTeam::signal`, and are visible to any
-/// thread that has waited for that signal. The signal's store is a release of system scope (st.release.sys)
-/// behind a barrier of the block: it becomes visible only after everything that any thread of the block has
-/// stored before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are
-/// covered when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps
-/// and allreduce order no puts: their packets carry no fence.
+/// A put does not wait: it returns when its stores have been issued. They are in the target's memory no
+/// later than the next signal that the same block raises there with `BlockTeam::signal`, and are visible to
+/// any thread that has waited for that signal. The signal's store is a release of system scope
+/// (st.release.sys) after a barrier of the block: it becomes visible only after everything that any thread
+/// of the block has stored before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of
+/// other blocks are covered if there is a barrier of the grid (GridChain::barrier) between them and the
+/// signal. Chains' steps and allreduce do not order puts: their packets carry no fence.
 ///
-/// Nothing guards a put. The caller knows that the target is not reading there, for example because it has
-/// signalled back.
+/// Nothing guards a put. The caller must know that the target is not reading there, for example because it
+/// has signalled back.
 ///
 /// A put outside the target's part stores nothing and returns false, on every thread that makes it;
-/// World::check then throws Error{invalid_argument} with what the first such put wanted.
+/// World::check then throws Error{invalid_argument}, which says what the first such put wanted.
 #pragma once
 
 #include "tca/device/groups.cuh"
@@ -34,7 +34,7 @@ namespace tca {
 
 namespace device {
 
-// A thread by itself as the group of a put.
+// A single thread as the group of a put.
 struct Thread {
   static constexpr __device__ Word lane() { return 0; }
   static constexpr __device__ Word lanes() { return 1; }
@@ -93,7 +93,7 @@ class BlockWindow : public device::WindowParts<T> {
 
   /// Puts `count` elements of shared or global memory as any thread of the block has left them. They do not
   /// overlap the target, and any thread may overwrite them when the call returns. An access moves 16 bytes
-  /// where both addresses have the same remainder modulo 16, and otherwise as many as their distance allows.
+  /// if both addresses have the same remainder modulo 16, and otherwise as many as their distance allows.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Block(0, 1));
   }

@@ -25,14 +25,14 @@ template <Element T>
 class Remote {
  public:
   /// Returns the element `offset` elements further on. Whether the target has it is checked later, by `put`
-  /// below and Chain::commit. Throws Error{invalid_argument} where the sum overflows 63 bits.
+  /// below and Chain::commit. Throws Error{invalid_argument} if the sum overflows 63 bits.
   [[nodiscard]] Remote at(Count offset) const& { return Remote(*this).at(offset); }
   [[nodiscard]] Remote at(Count offset) && { return Remote(std::move(untyped_).at(offset)); }
   int rank() const { return untyped_.rank(); }
 
   /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal from this
   /// rank: once a chain's `wait` there has returned from a step that this rank started afterwards. Nothing
-  /// guards the put: the caller makes sure that the target is not reading. Throws Error{invalid_argument}
+  /// guards the put: the caller ensures that the target is not reading. Throws Error{invalid_argument}
   /// outside the target's part of the window.
   void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) { untyped_.put(&value); }
 
@@ -52,7 +52,7 @@ template <Element T>
 class Local {
  public:
   /// Returns the element `offset` elements further on. Whether this rank has it is checked later, by
-  /// Chain::put. Throws Error{invalid_argument} where the sum overflows 63 bits.
+  /// Chain::put. Throws Error{invalid_argument} if the sum overflows 63 bits.
   [[nodiscard]] Local at(Count offset) const& { return Local(*this).at(offset); }
   [[nodiscard]] Local at(Count offset) && { return Local(std::move(untyped_).at(offset)); }
 
@@ -73,22 +73,21 @@ class Local {
 ///
 /// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]`,
 /// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
-/// kernels and CUDA calls may touch, except those of World::host_window, which the host touches too. `read` and
-/// `write` work on every fabric.
+/// kernels and CUDA calls may access, except for World::host_window, which the host may access too. `read`
+/// and `write` work on every fabric.
 ///
 /// The handle itself holds the address of this rank's part, so a loop over u[i] is as fast as one over a
-/// pointer. For windows of single bytes (char, std::byte) loop over elements() instead: to a compiler, a
-/// store of a byte may change the handle too.
+/// pointer. For windows of single bytes (char, std::byte) loop over elements() instead: as far as a
+/// compiler knows, a store of a byte may change the handle too.
 ///
-/// Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
+/// Messages and Chain::explain refer to a window by the name given to World::window, otherwise by number. A
 /// world numbers all windows, committed chains and teams from 0 in the order in which they are made,
 /// including those that a collective makes for itself. In a program that begins by making windows the first
 /// one is window 0 and the second one is window 1.
 template <Element T>
 class Window {
  public:
-  /// Gives the elements of a window their type. Throws Error{invalid_argument} where they are of another
-  /// size.
+  /// Gives the elements of a window their type. Throws Error{invalid_argument} if they have another size.
   explicit Window(raw::Window untyped)
       : untyped_(std::move(untyped)),
         first_(static_cast<T*>(core::window_data(untyped_, sizeof(T)))),
@@ -97,12 +96,12 @@ class Window {
   /// Returns the window without its type; see tca/raw.hpp.
   const raw::Window& untyped() const { return untyped_; }
 
-  /// Returns the first element of this rank's part; null where this rank has no elements.
+  /// Returns the first element of this rank's part; null if this rank has no elements.
   T* data() const { return first_; }
   /// Returns the number of elements of this rank's part.
   std::size_t size() const { return static_cast<std::size_t>(last_ - first_); }
-  /// Returns an element of this rank's part. The index is anything that indexes an array, an enum included;
-  /// it is not checked.
+  /// Returns an element of this rank's part. The index is anything that can index an array, an enum
+  /// included; it is not checked.
   template <class I>
   requires requires(T* elements, I i) { elements[i]; }
   T& operator[](I i) const { return first_[i]; }
@@ -110,7 +109,8 @@ class Window {
   T* begin() const { return first_; }
   T* end() const { return last_; }
 
-  /// Returns the number that messages call this window by if it has no name; it is the same on every rank.
+  /// Returns the number by which messages refer to this window if it has no name; it is the same on every
+  /// rank.
   std::uint32_t number() const { return untyped_.number(); }
 
   /// Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
@@ -120,7 +120,7 @@ class Window {
   void write(Count offset, std::span<const T> from) const { untyped_.write(offset, std::as_bytes(from)); }
 
   /// Returns what a kernel needs to put by itself; see tca/window.cuh. It is valid as long as the window.
-  /// Throws Error{invalid_argument} where the fabric has no kernels, and in worlds of more than
+  /// Throws Error{invalid_argument} if the fabric has no kernels, and in worlds of more than
   /// DeviceWindow::max_ranks ranks.
   [[nodiscard]] DeviceWindow<T> device() const;
 

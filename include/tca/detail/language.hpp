@@ -3,6 +3,7 @@
 
 #if __cplusplus < 202002L
 #error "OpenTCA needs C++20: compile with -std=c++20 (GCC 12 or later); in CMake, link with OpenTCA::opentca"
-// Compilers go on after an #error, through hundreds of messages, but not after a header that does not exist.
+// Compilers continue after an #error, through hundreds of messages, but not after a header that does not
+// exist.
 #include <no_header_without_cplusplus_twenty>
 #endif

@@ -12,8 +12,8 @@ class BlockSums {
   __device__ BlockSums(const DeviceTeam& team, Word lane, Word threads)
       : team_(team), lane_(lane), threads_(threads) {}
 
-  // Replaces the values by those of all ranks combined, as far as they fall to this thread; false where it gave up. The
-  // block's threads meet before and after.
+  // Replaces the values by those of all ranks combined, for this thread's share of them; false if it gave
+  // up. The block's threads meet before and after.
   template <class T, class Op>
   __device__ bool reduce(T* values, Word count, Word step, Op op) {
     if (count != prepared_) prepare(count);
@@ -26,8 +26,8 @@ class BlockSums {
  private:
   static constexpr Word warp = 32;
 
-  // Of a thread that combines a value of all ranks: so many others it asks at once. It has their places for its
-  // packets at hand.
+  // For a thread that combines a value of all ranks: how many others it polls at once. It keeps the places
+  // for its packets at these ranks in registers.
   static constexpr Word others_at_once = 3;
 
   // The lanes of the block's first warp.
@@ -57,8 +57,8 @@ class BlockSums {
   // The k-th of the other ranks.
   __device__ Word other(Word k) const { return k < team_.rank ? k : k + 1; }
 
-  // One thread, one value of every rank. A scheduler has few warps of a block, so each instruction before the first
-  // store, or behind the last arrival, makes the sum longer.
+  // One thread, one value of every rank. A scheduler has few warps of a block, so each instruction before
+  // the first store, or after the last arrival, makes the sum longer.
   template <class T, class Op>
   __device__ bool combine(T& at, Word number, Word step, Op op) const {
     const std::uint64_t own = bits_of(at);
@@ -98,7 +98,7 @@ class BlockSums {
     const std::uint64_t not_below = r == 0 || r == team_.rank ? own : got[r - 1].data();
     return value_of<T>(r < others_at_once && r < team_.rank ? got[r].data() : not_below);
   }
-  // Waits for the packets at a place of some of the others, and asks for all of them again as long as one is
+  // Waits for the packets at a place of some of the others, and loads all of them again as long as one is
   // missing: one after the other they would take a trip to the L2 each.
   __device__ bool await_others(Word place, Word first, Word step, Packet (&got)[others_at_once]) const {
     const Word others = keep_in_register(team_.size - 1);
@@ -132,7 +132,7 @@ class BlockSums {
     BoundedWait waiting(team_.limits, step);
     Packet packet = from->read_once();
     while (!FirstWarp().all(!has_partner || packet.carries(step))) {
-      // Only lanes that still wait tell for whom.
+      // Only lanes that still wait report for whom.
       const bool waits = has_partner && !packet.carries(step);
       if (!waiting.keep_polling(waits ? link_ : no_link, FirstWarp())) return false;
       packet = from->read_once();

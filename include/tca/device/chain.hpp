@@ -19,7 +19,7 @@ inline constexpr Word packets_per_chunk = 32;
 inline constexpr Word words_per_chunk = packets_per_chunk * Packet::words;
 
 // The number, in the put, of the k-th word of a lane's packet. A packet takes every 32nd word of its chunk,
-// so that lanes side by side read and write what lies side by side.
+// so that neighbouring lanes read and write neighbouring words.
 TCA_DEVICE constexpr Word word_in_put(Word chunk, Word lane, Word k) {
   return chunk * words_per_chunk + k * packets_per_chunk + lane;
 }
@@ -31,12 +31,12 @@ TCA_DEVICE constexpr Word packets_of_words(Word words) {
   return words / words_per_chunk * packets_per_chunk + (rest < packets_per_chunk ? rest : packets_per_chunk);
 }
 
-// In a counted put the first word of each chunk is the length, so that a chunk says by itself which of its packets
-// come; chunks may belong to parts that know nothing of each other.
+// In a counted put the first word of each chunk is the length, so that a chunk itself says which of its
+// packets arrive; chunks may belong to parts that know nothing of each other.
 inline constexpr Word counted_words_per_chunk = words_per_chunk - 1;
 inline constexpr Word no_word = ~Word{0};
 
-// As `word_in_put`; no_word for the length.
+// Like `word_in_put`; no_word for the length.
 TCA_DEVICE constexpr Word word_in_counted_put(Word chunk, Word lane, Word k) {
   const Word place = k * packets_per_chunk + lane;
   return place == 0 ? no_word : chunk * counted_words_per_chunk + place - 1;
@@ -59,8 +59,8 @@ struct LlPut {
   Word packet_count = 0;
   Word end_chunk = 0;  // one past its last chunk, counted over all puts of the chain
   Word link = 0;       // the partner's index among the chain's partners
-  // Of a counted put, in this GPU's memory: how many elements the sender's next step has, or how many have come
-  // with the receiver's last one. Null where all are sent.
+  // For a counted put, in this GPU's memory: how many elements the sender's next step has, or how many have
+  // arrived with the receiver's last one. Null if all are sent.
   Word* length = nullptr;
   Word element_bytes = 0;
   Word rest = 0;  // once a block has been cut: its bytes behind the last whole atom
@@ -81,8 +81,8 @@ struct Stores {
   bool by_copy_engine = false;  // a copy engine stores it when the host starts the chain
   bool source_comes = false;    // `ready` also says that the source is there, which may not be read before
   Word element_bytes = 0;
-  // Of a counted put: how many elements the next step has, here, and where the receiver reads it. Null where all
-  // are sent.
+  // For a counted put: how many elements the next step has, here, and where the receiver reads it. Null if
+  // all are sent.
   const Word* length = nullptr;
   Word* length_there = nullptr;
 };
@@ -99,8 +99,8 @@ struct Ready {
   Word* flag = nullptr;  // at the partner
 };
 
-// How long waits may take, and where they tell the host about it. All but the last pointer are to pinned host
-// memory.
+// How long waits may take, and where they report it to the host. All but the last pointer are to pinned
+// host memory.
 struct WaitLimits {
   const Word* abort = nullptr;  // not 0 once the world has met an error: waits give up
   Word* gave_up = nullptr;      // gets `chain` when a wait has ended in vain
@@ -114,8 +114,8 @@ struct WaitLimits {
 
 inline constexpr Word max_parts = 256;
 
-// A table in a kernel's parameters, which are read faster than memory. Items for which there is no place are
-// in device memory.
+// A table in a kernel's parameters, which are read faster than memory. Items that do not fit are in device
+// memory.
 template <class Item>
 struct Table {
   static constexpr Word inlined = 6;  // as many as a 3-D domain has faces

@@ -1,12 +1,12 @@
 // A large collective as one kernel: ranks load from each other's inputs and store into each other's outputs,
 // without a buffer.
 //
-// Two kinds of flags order it. "Ready" says that this rank has come to the step, so its input may be read and
-// its output written. "Done", one for each block, says that this block has read and written what it had to at
-// the others. A step begins with everybody's "ready" and ends with everybody's "done", so steps of different
-// ranks never overlap and flags only ever grow. A barrier is the first half of it.
+// Two kinds of flags order it. "Ready" says that this rank has reached the step, so its input may be read
+// and its output written. "Done", one for each block, says that this block has read and written what it had
+// to at the others. A step begins with everybody's "ready" and ends with everybody's "done", so steps of
+// different ranks never overlap and flags only ever grow. A barrier is the first half of it.
 //
-// In between, every byte crosses a link as seldom as can be, in both directions at once:
+// In between, every byte crosses a link as few times as possible, in both directions at once:
 //  - allreduce: loads its slice of everybody's input, combines, and stores the result at everybody;
 //  - broadcast: each rank except the root loads its slice from the root, and stores it at all the others;
 //  - reduce-scatter: loads, combines; allgather and all-to-all: store.
@@ -33,8 +33,8 @@ struct CollectiveMoves {
   std::byte* from[max_ranks] = {};
   std::byte* to[max_ranks] = {};
   std::uint64_t bytes[max_ranks] = {};  // of each pair; a fan has only the first
-  // The flags that this rank raises at each rank, `size` words apart: "ready", and then one "done" a block.
-  // `mine` are those that the others raise here: for each of these flags, a word a sender.
+  // The flags that this rank raises at each rank, `size` words apart: "ready", and then one "done" per
+  // block. `mine` are those that the others raise here: for each of these flags, one word per sender.
   Word* theirs[max_ranks] = {};
   const Word* mine = nullptr;
   Word* steps = nullptr;  // by block: the last finished step
@@ -51,7 +51,7 @@ TCA_DEVICE void raise_flags(const CollectiveMoves& all, Word number, Word step, 
     if (to != all.rank) store_release(all.theirs[to] + static_cast<std::size_t>(number * all.size), step);
 }
 
-// Waits for the flags that `raise_flags` sets; false, on every lane, when one of them gave up.
+// Waits for the flags that `raise_flags` sets; false, on every lane, if one of them gave up.
 template <class ThreadGroup>
 TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const ThreadGroup& group) {
   bool good = true;
@@ -76,7 +76,7 @@ TCA_DEVICE void each_atoms(std::uint64_t begin, std::uint64_t end, const LaneOf&
 }
 
 // Moves the bytes from `begin` to `end` as a fan. The loads of `wide` atoms of each of `deep` sources are
-// under way at once.
+// in flight at once.
 template <class Kind, class Atom>
 TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::uint64_t end,
                          const LaneOf& share) {
@@ -174,8 +174,8 @@ TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const LaneOf& 
   }
 }
 
-// Moves a part's share. Where there are enough parts they share out the pairs, so that none waits for the loads of one
-// pair after those of another.
+// Moves a part's share. If there are enough parts they divide the pairs among them, so that none waits for
+// the loads of one pair after those of another.
 template <class Kind, class ThreadGroup>
 TCA_DEVICE void move_part(const CollectiveMoves& all, const ThreadGroup& group) {
   const Word pairs = all.way == CollectiveMoves::Way::fan ? 1 : all.targets;
@@ -188,10 +188,11 @@ TCA_DEVICE void move_part(const CollectiveMoves& all, const ThreadGroup& group) 
     move_whole<Kind>(all, pair, share);
 }
 
-// Says "ready". The first block does so for all, since it runs only when every block of the kernel before is
-// done. A barrier releases whatever earlier kernels have stored, at other ranks, too. Elsewhere "ready" is about this
-// rank's own memory, and on a GPU it needs no release, which would take 0.5 us: what earlier kernels have stored there
-// is in the L2 by then, where the others read and write. (NCCL's kernels on symmetric windows begin in the same way.)
+// Says "ready". The first block does so for all, since it runs only when every block of the kernel before
+// is done. A barrier releases whatever earlier kernels have stored, at other ranks, too. In other
+// collectives "ready" is about this rank's own memory, and on a GPU it needs no release, which would take
+// 0.5 us: what earlier kernels have stored there is in the L2 by then, where the others read and write.
+// (NCCL's kernels on symmetric windows begin in the same way.)
 template <class ThreadGroup>
 TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
   if (group.part() != 0) return;
@@ -205,7 +206,7 @@ TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const ThreadG
     if (to != all.rank) store_relaxed(all.theirs[to], step);
 }
 
-// The rest of the step; false, on every lane, when one of them gave up.
+// The rest of the step; false, on every lane, if one of them gave up.
 template <class Kind, class ThreadGroup>
 TCA_DEVICE bool finish_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
   if (!await_flags(all, 0, step, group)) return false;

@@ -3,23 +3,25 @@
 //
 // A rank has two sets of packets by sender, for odd and even steps. It is safe to use a set again, because:
 //
-//  - Where every rank sends to every other (ExchangePackets: all but the broadcast), a rank that sends in step n + 2 has been
-//    through step n + 1, so it has got packets of n + 1 from everybody; and a rank sends those once its
-//    kernel of step n is over, that is, has read all packets of n. No further signal is needed.
+//  - If every rank sends to every other (ExchangePackets: all but the broadcast), a rank that sends in step
+//    n + 2 has completed step n + 1, so it has received packets of n + 1 from everybody; and a rank sends
+//    those once its kernel of step n is over, that is, has read all packets of n. No further signal is
+//    needed.
 //  - A broadcast's root hears from nobody. So each block of a receiver acknowledges its packets, and the
 //    root's block of the same number, which sends the same packets, sends those of step n + 2 only after the
 //    acknowledgement of n. It is read together with the source, so it costs no time of its own. Every rank
 //    has the same number of blocks.
-//  - A large broadcast goes through its receivers: the root sends each packet to one of them, its relay, which
-//    passes it on to the others, so that every link carries the data once. The root waits for the relay's
-//    acknowledgement. A relay that passes on in step n + 2 has been through n + 1, so it has got packets of
-//    n + 1 from all the other relays, as above. So each must have some to pass on in every step.
+//  - A large broadcast goes through its receivers: the root sends each packet to one of them, its relay,
+//    which passes it on to the others, so that every link carries the data once. The root waits for the
+//    relay's acknowledgement. A relay that passes on in step n + 2 has completed n + 1, so it has received
+//    packets of n + 1 from all the other relays, as above. So each must have some to pass on in every step.
 //
 // `ThreadGroup` carries a part of the packets: a block on a GPU, a thread on the host; see stores.hpp.
 //
-// A kernel for 8 bytes lasts as long as it takes to fetch its instructions and to go to the other GPU and back to the
-// L2 once. So there is little code on its way: a thread has one packet of one rank where it can, nothing is unrolled
-// for ranks that are not there, and how addresses are aligned is settled when the kernel is compiled.
+// A kernel for 8 bytes lasts as long as it takes to fetch its instructions and to go to the other GPU and
+// back to the L2 once. So its path has little code: a thread has one packet of one rank if possible,
+// nothing is unrolled for ranks that do not exist, and the alignment of addresses is settled when the
+// kernel is compiled.
 #pragma once
 
 #include "tca/device/packet.hpp"
@@ -29,7 +31,7 @@
 
 namespace tca::device {
 
-// The data of a packet: one value of any type, since values that are combined must not lie across two.
+// The data of a packet: one value of any type, since values that are combined must not be split across two.
 inline constexpr Word piece_bytes = 8;
 
 struct CollectivePackets {
@@ -41,11 +43,11 @@ struct CollectivePackets {
   bool relays = false;     // whether the broadcast is a large one; its root keeps its own
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
-  // Bytes from the block for one rank to that for the next; 0 where all ranks get the same block.
+  // Bytes from the block for one rank to that for the next; 0 if all ranks get the same block.
   std::uint64_t input_pitch = 0;
-  // Bytes from the place of one rank's block to that of the next; 0 where there is only one place.
+  // Bytes from the place of one rank's block to that of the next; 0 if there is only one place.
   std::uint64_t output_pitch = 0;
-  // At each rank: the two sets from this one. Of a broadcast there are only two sets, for root and relays.
+  // At each rank: the two sets from this one. A broadcast has only two sets, for root and relays.
   Packet* theirs[max_ranks] = {};
   const Packet* mine = nullptr;  // here, by sender
   Word* acks = nullptr;   // at a broadcast's root, by block, then by rank: the last step that it has read
@@ -58,12 +60,12 @@ struct CollectivePackets {
   TCA_DEVICE Packet& place_at(Word to, Word step, Word packet) const {
     return theirs[to][set_of(step) + packet];
   }
-  // Where a rank's packet arrives here; a broadcast's have one place, whoever sends them.
+  // Where a rank's packet arrives here; a broadcast's have one place, whichever rank sends them.
   TCA_DEVICE const Packet& place_of(Word from, Word step, Word packet) const {
     const std::size_t sets = acks == nullptr ? std::size_t{from} * 2 * buffer_pitch(packets()) : 0;
     return mine[sets + set_of(step) + packet];
   }
-  // The rank so far behind another one; after the last comes the first.
+  // The rank at this distance behind another one; after the last comes the first.
   TCA_DEVICE Word behind(Word other, Word distance) const {
     const Word found = other + distance;
     return found >= size ? found - size : found;
@@ -75,7 +77,7 @@ struct CollectivePackets {
   }
 };
 
-// The bytes of blocks that belong to a packet, where blocks and addresses are multiples of a packet's data.
+// The bytes of blocks that belong to a packet, if blocks and addresses are multiples of a packet's data.
 struct WholePieces {
   static TCA_DEVICE std::uint64_t load(const CollectivePackets&, const std::byte* block, Word packet) {
     return reinterpret_cast<const std::uint64_t*>(block)[packet];
@@ -85,7 +87,7 @@ struct WholePieces {
   }
 };
 
-// The same where they are multiples of an atom only. Where the block ends within a packet, zeros follow.
+// The same if they are multiples of an atom only. If the block ends within a packet, zeros follow.
 class PiecesOfAtoms {
  public:
   static TCA_DEVICE std::uint64_t load(const CollectivePackets& all, const std::byte* block, Word packet) {
@@ -169,8 +171,8 @@ TCA_DEVICE bool await_packet(const CollectivePackets& all, Word step, Word from,
   return true;
 }
 
-// A collective in which every rank sends to every other. `send` returns false on a lane that gave up; `receive`, of
-// what `send` has returned, on every lane when one did.
+// A collective in which every rank sends to every other. `send` returns false on a lane that gave up;
+// `receive`, given what `send` returned, on every lane if one did.
 template <class Kind, class Pieces>
 struct ExchangePackets {
   template <class ThreadGroup>
@@ -200,7 +202,7 @@ struct ExchangePackets {
     if constexpr (Kind::combines) {
       good = good && each_packet(all, group, [&](Word packet) { return combine(all, step, packet); });
     } else {
-      // The lane that stores a packet has sent what lay there before, so all-to-all may work in place.
+      // The lane that stores a packet has sent what was there before, so all-to-all may work in place.
       good = good && each_packet_by_rank(all, group, [&](Word from, Word packet) {
                if (from == all.rank) return true;
                Packet got;
@@ -213,7 +215,7 @@ struct ExchangePackets {
   }
 
  private:
-  // So many loads are under way at once, since each takes a trip to the L2.
+  // So many loads are in flight at once, since each takes a trip to the L2.
   static constexpr Word senders_at_once = 4;
 
   // Combines one packet of every rank, in the order of the ranks.
@@ -317,7 +319,7 @@ struct BroadcastPackets {
     return true;
   }
 
-  // Receives what a lane has of a large broadcast: first what it passes on, for which the others wait.
+  // Receives a lane's share of a large broadcast: first what it passes on, for which the others wait.
   template <class ThreadGroup>
   static TCA_DEVICE bool receive_relayed(const CollectivePackets& all, Word step, const ThreadGroup& group) {
     const auto is_relay = [&](Word packet) { return all.relay_of(packet) == all.rank; };

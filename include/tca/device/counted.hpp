@@ -12,9 +12,10 @@
 ///     }
 ///     step<<<1, threads>>>(chain.device(), sent.device(), come.device(), ...);
 ///
-/// A length is one more word that is sent and that arrives: whoever may store and read the elements may set the
-/// length and read the count. With a BlockChain of several blocks each block sets it, all to the same; with a
-/// GridChain one thread does. On a stream, or in a CUDA graph, any kernel before the chain's start may.
+/// A length is one more word that is sent and that arrives: code that may store and read the elements may
+/// set the length and read the count. With a BlockChain of several blocks each block sets it, all to the
+/// same; with a GridChain one thread does. On a stream, or in a CUDA graph, any kernel before the chain's
+/// start may.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace tca {
 
 namespace device {
 
-// Stands for a length that cannot be: a step that finds it sends nothing, and ends in vain.
+// Stands for an impossible length: a step that finds it sends nothing, and fails.
 inline constexpr Word no_length = ~Word{0};
 
 // One end of a counted put. Lengths are in elements.
@@ -42,8 +43,9 @@ struct Counted {
 
 /// The sending end.
 struct DeviceCountedPut : device::Counted {
-  /// Sets the length of the steps that are started from here on, whoever starts them, 0 to the capacity. One that
-  /// cannot be sends nothing, ends the chain's waits and makes the host throw Error{invalid_argument}; false then.
+  /// Sets the length of the steps that are started from here on, whatever starts them, 0 to the capacity.
+  /// An impossible one sends nothing, ends the chain's waits and makes the host throw
+  /// Error{invalid_argument}; returns false then.
   TCA_DEVICE bool set(std::uint64_t elements) const {
     using namespace device;
     const bool fits = elements <= capacity;
@@ -61,7 +63,7 @@ struct DeviceCountedPut : device::Counted {
 
 /// The receiving end.
 struct DeviceCountedArrival : device::Counted {
-  /// Returns how many elements have come with the last step.
+  /// Returns how many elements have arrived with the last step.
   TCA_DEVICE device::Word count() const { return *device::in_global_memory(length); }
 };
 

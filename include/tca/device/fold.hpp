@@ -1,6 +1,6 @@
 /// @file
-/// What a fold (tca/fold.hpp) has a kernel combine once its chain has brought everything: for each cell that
-/// gets something, where that lies, in the order in which it is combined.
+/// What a fold (tca/fold.hpp) has a kernel combine once everything has arrived with its chain: for each
+/// cell that gets something, where that is, in the order in which it is combined.
 #pragma once
 
 #include "tca/device/memory.hpp"
@@ -23,7 +23,7 @@ struct DeviceFold {
 namespace device {
 
 /// Combines the numbers `first`, `first` + `stride`, ... of all the cells' numbers, which are of type T. No
-/// two threads touch the same number, so a grid needs no barrier within it.
+/// two threads access the same number, so a grid needs no barrier within it.
 template <class T, class Op>
 TCA_DEVICE void fold_cells(const DeviceFold& fold, std::uint64_t first, std::uint64_t stride, Op op) {
   T* const into = reinterpret_cast<T*>(fold.into);

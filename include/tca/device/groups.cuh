@@ -19,9 +19,9 @@ __device__ inline Word threads_in_block() { return blockDim.x * blockDim.y * blo
 // it arrived can be read by every block that has waited. `grid_wait` takes what `grid_arrive` returned, and
 // is true when `good` was true on every block, this time and before.
 //
-// The upper half of `word` counts arrivals. The first block adds as much as turns its top bit over once all
-// others have arrived, so the count need not be set back (as in cooperative_groups). The lower half counts
-// arrivals that were not good.
+// The upper half of `word` counts arrivals. The first block adds whatever flips its top bit once all others
+// have arrived, so the count need not be reset (as in cooperative_groups). The lower half counts arrivals
+// that were not good.
 __device__ inline std::uint64_t grid_arrive(std::uint64_t* word, bool good) {
   __syncthreads();
   std::uint64_t before = 0;
@@ -101,7 +101,7 @@ class Warp {
   Word index_, count_;
 };
 
-// The same where the times of messages are taken.
+// The same if the times of messages are taken.
 class TimedBlock : public Block {
  public:
   __device__ TimedBlock(const Block& block, const Times& times) : Block(block), times_(times) {}

@@ -1,19 +1,19 @@
-// The ll protocol: data and step number travel in one store, so that no fence stands between them.
+// The ll protocol: data and step number travel in one store, so no fence is needed between them.
 //
-// The sender gathers three words a packet from the source layout and stores packets into one of two buffers
-// at the receiver; the receiver polls each packet until it carries the step, and scatters its data into the
-// destination layout. A buffer is used again two steps later, and only once the receiver has acknowledged its
-// chunk; the acknowledgement is read together with the source, so it costs no time of its own. Nobody need
-// say that a ghost has been read: the receiver itself puts new data there.
+// The sender gathers three words per packet from the source layout and stores packets into one of two
+// buffers at the receiver; the receiver polls each packet until it carries the step, and scatters its data
+// into the destination layout. A buffer is used again two steps later, and only once the receiver has
+// acknowledged its chunk; the acknowledgement is read together with the source, so it costs no time of its
+// own. Nobody has to report that a ghost has been read: the receiver itself puts new data there.
 //
-// A counted put sends only the packets that its length needs. Each chunk has the length in its first word, and so in
-// its first packet; the receiver waits for that one, and then for those of the chunk's that the length needs. The
-// others still have the number of an earlier step. Functions that know of lengths are compiled apart, for chains with
-// counted puts (`counts`): others would lose registers to them.
+// A counted put sends only the packets that its length needs. Each chunk has the length in its first word,
+// and so in its first packet; the receiver waits for that one, and then for those packets of the chunk that
+// the length needs. The others still have the number of an earlier step. Functions that know of lengths are
+// compiled separately, for chains with counted puts (`counts`): others would lose registers to them.
 //
-// `Unit` carries chunks: it is a warp on a GPU, a thread on the host. A unit has its index() and the count()
-// of all units of the kernel, a lane() and the number of its lanes(), sync() between its lanes, and all(b),
-// which is true on every lane when b is true on each.
+// `Unit` carries chunks: it is a warp on a GPU, a thread on the host. A unit has its index() and the
+// count() of all units of the kernel, a lane() and the number of its lanes(), sync() between its lanes, and
+// all(b), which is true on every lane if b is true on each.
 #pragma once
 
 #include "tca/device/counted.hpp"
@@ -79,8 +79,9 @@ TCA_DEVICE void cut(LlPut& put, Word elements) {
   put.word_count = words_of(put, elements);
 }
 
-// Whether a step sends, and awaits, all packets of a counted put, however short it is. Else a packet might have been
-// sent last when the numbers of steps went round before, and carry the number of a step that has yet to come.
+// Whether a step sends, and awaits, all packets of a counted put, however short it is. Otherwise the last
+// time that a packet was sent might have been before the step numbers wrapped around, and it would carry
+// the number of a step that is still to come.
 TCA_DEVICE bool sends_all(Word step) { return step % 65536 < 2; }
 
 // Whether a lane's packet in a chunk is sent. Of a counted put of so many words the first packet of a chunk always is.
@@ -88,7 +89,7 @@ TCA_DEVICE bool is_sent(Word words, Word chunk, Word lane, Word step) {
   return lane == 0 || word_in_counted_put(chunk, lane, 0) < words || sends_all(step);
 }
 
-// Makes the packet of a lane in a chunk. Words behind the put's end are 0 and go nowhere.
+// Makes the packet of a lane in a chunk. Words beyond the put's end are 0 and go nowhere.
 template <bool counts, class Atom>
 TCA_DEVICE Packet gather_packet_of(const LlPut& put, Word chunk, Word lane, Word step, Word elements) {
   Word words[Packet::words];
@@ -247,7 +248,7 @@ class OwnPacket {
     if (put.length != nullptr) counted_ = {put.element_bytes, own, all.chunk};
   }
 
-  // Continues behind `step`, which has been sent. Whether it has been received or acknowledged is not known;
+  // Continues after `step`, which has been sent. Whether it has been received or acknowledged is not known;
   // the numbers kept here must nevertheless be close to it, since step numbers wrap.
   TCA_DEVICE void begin_after(Word step) {
     acked_ = step - 2;
@@ -296,7 +297,7 @@ class OwnPacket {
     if (skipped_ != 0 && unit.lane() == 0) store_relaxed(ack_, step);
   }
 
-  // Both return false, on every lane of the unit, when one gave up.
+  // Both return false, on every lane of the unit, if one gave up.
   template <class Unit>
   TCA_DEVICE bool send(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
@@ -339,15 +340,16 @@ class OwnPacket {
   }
 
  private:
-  // What a lane has to know of a counted put besides: no element is without bytes, so 0 says that it is none.
+  // What a lane also has to know of a counted put: no element is without bytes, so 0 means that it is not
+  // one.
   struct Counted {
     Word element_bytes = 0;
     Word own = 0;  // the packet, in the chunk
     Word chunk = 0;
   };
 
-  // Scatters a lane's packet of a counted put, once all are there that its length needs, which the first one says.
-  // Apart, and by value: others would lose registers to it.
+  // Scatters a lane's packet of a counted put, once all packets are there that its length, which is in the
+  // first one, needs. Out of line, and by value: others would lose registers to it.
   template <class Unit>
   static TCA_DEVICE_APART bool take_counted(Word step, Unit unit, const Packet* from, Word* word_0,
                                             Word* word_1, Word* word_2, Counted put) {
@@ -399,7 +401,7 @@ class OwnPacket {
   Word received_ = 0;
 };
 
-// Both return false, on every lane of the unit, when one gave up. The unit's first `skipped` chunks are left
+// Both return false, on every lane of the unit, if one gave up. The unit's first `skipped` chunks are left
 // out.
 template <bool counts = false, class Unit>
 TCA_DEVICE_APART bool send_packets(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {

@@ -13,7 +13,7 @@
 #ifdef __CUDACC__
 #define TCA_DEVICE __host__ __device__ __forceinline__
 #define TCA_UNROLL _Pragma("unroll")
-// A function out of line: the way of a small put through a kernel's code must stay short enough for the
+// A function out of line: the path of a small put through a kernel's code must stay short enough for the
 // instruction cache.
 #define TCA_DEVICE_APART __host__ __device__ __noinline__
 #else
@@ -62,7 +62,8 @@ TCA_DEVICE T* keep_in_register(T* address) {
   return address;
 }
 
-// 0 or 1, for what is tested in every step: a `bool`, being a byte, takes further instructions to test.
+// 0 or 1, for conditions that are tested in every step: a `bool`, being a byte, takes more instructions to
+// test.
 using Flag = Word;
 
 #ifdef __CUDA_ARCH__
@@ -97,8 +98,9 @@ TCA_DEVICE std::uint64_t load_acquire(const std::uint64_t* from) {
   asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
-// A lock among the kernels of one GPU, which counts its turns: even while it is free. Makes it odd and returns what it was;
-// whoever finds it even has it. Relaxed: a fence comes before what the turn before has stored is read or changed.
+// A lock among the kernels of one GPU, which counts its turns: even while it is free. Makes it odd and
+// returns what it was; a caller that finds it even holds it. Relaxed: there is a fence before anything that
+// the previous turn has stored is read or changed.
 TCA_DEVICE Word begin_turn(Word* lock) {
   Word before;
   asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 1;" : "=r"(before) : "l"(lock) : "memory");
@@ -148,7 +150,7 @@ inline Word load_relaxed(const Word* from) {
 inline Word load_acquire(const Word* from) {
   return std::atomic_ref(const_cast<Word&>(*from)).load(std::memory_order_acquire);
 }
-// Release: on the host no fence goes before it.
+// Release: on the host there is no fence before it.
 inline void store_relaxed(std::uint64_t* to, std::uint64_t value) {
   std::atomic_ref(*to).store(value, std::memory_order_release);
 }
@@ -158,7 +160,7 @@ inline std::uint64_t load_relaxed(const std::uint64_t* from) {
 inline std::uint64_t load_acquire(const std::uint64_t* from) {
   return std::atomic_ref(const_cast<std::uint64_t&>(*from)).load(std::memory_order_acquire);
 }
-// Acquire: on the host no fence comes behind it.
+// Acquire: on the host there is no fence after it.
 inline Word begin_turn(Word* lock) { return std::atomic_ref(*lock).fetch_or(1, std::memory_order_acquire); }
 inline void end_turn(Word* lock, Word next) { store_release(lock, next); }
 inline Word count_up(Word* counter, Word last) {

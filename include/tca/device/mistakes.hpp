@@ -1,4 +1,4 @@
-// What kernels do wrong with the puts of a chain, and how the host learns of it.
+// Mistakes that kernels make with the puts of a chain, and how the host learns of them.
 #pragma once
 
 #include "tca/device/memory.hpp"
@@ -29,8 +29,8 @@ struct Mistake {
   Word step = 0;
 };
 
-// What a chain keeps for each end of a put with which kernels may make mistakes: of produced puts where it checks
-// their elements, and of counted ones.
+// What a chain keeps for each end of a put with which kernels may make mistakes: of produced puts if it
+// checks their elements, and of counted ones.
 struct ElementCheck {
   Word* written =
       nullptr;  // at the sender of a produced put, one an element: the last step in which it was written

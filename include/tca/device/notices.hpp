@@ -1,9 +1,9 @@
-// Notices as kernels raise them and wait for them. docs/protocols.md argues why this is right.
+// Notices as kernels raise them and wait for them. docs/protocols.md argues why this is correct.
 //
-// A slot of a source has eight lanes of notices. Each is one word with a tag and the number of notices that the
-// source has ever raised there. The source stores it twice: into memory of the owner's GPU, for waits on streams,
-// and into pinned memory of its host. A wait takes a notice where the number is more than what streams and the host
-// have taken together; each of the two counts its own in a word that it alone writes.
+// A slot of a source has eight lanes of notices. Each is one word with a tag and the number of notices that
+// the source has ever raised there. The source stores it twice: into memory of the owner's GPU, for waits
+// on streams, and into pinned memory of its host. A wait takes a notice if the number is more than what
+// streams and the host have taken together; each of the two counts its own in a word that it alone writes.
 //
 // The source keeps its lanes in its own GPU's memory, so that a start on a stream, or a graph, asks nobody; it looks
 // at the owner's words only to find a lane for another tag.
@@ -63,13 +63,13 @@ struct LaneTurn {
   Word lane = no_lane, count = 0;
 };
 
-// How posts change lanes, a notice at a time. Nobody keeps a turn while he waits for anything.
+// How posts change lanes, one notice at a time. Nobody keeps a turn while waiting for anything.
 class PostLanes {
  public:
-  // A notice of a post with no other one. It keeps the turn of its slot from before the post stores, so that what it
-  // needs to know of its lane is loaded while the source of the post is, and nothing but the notice comes behind the
-  // fence. `memo` is the post's own: it has what the last turn of this post has left, under the number of the next
-  // turn, and is right if that is the one that has begun.
+  // The only notice of a post. It holds the turn of its slot from before the post stores, so that what it
+  // needs to know of its lane is loaded together with the post's source, and nothing but the notice comes
+  // after the fence. `memo` is the post's own: it has what the last turn of this post has left, under the
+  // number of the next turn, and is right if that is the one that has begun.
   struct Begun {
     Word before;
     Packet memo;
@@ -78,14 +78,14 @@ class PostLanes {
     const Word before = begin_turn(&notice.raised->lock);
     return {before, memo->read_once()};
   }
-  // Returns no lane where the world has met an error, or where all are taken, as the report then says.
+  // Returns no lane if the world has met an error, or if all are taken, as the report then says.
   static TCA_DEVICE LaneTurn settle(const PostNotice& notice, const Begun& begun, const WaitLimits& limits,
                                     PostReport* report) {
     if (begun.before % 2 == 0 && begun.memo.carries(begun.before + 1))
       return {begun.before + 1, begun.memo.word(0), begun.memo.word(1)};
     return find_in_turn(notice, begun.before, limits, report);
   }
-  // Behind a fence that orders what the post has stored before it, and what the turn before has.
+  // After a fence that orders what the post has stored before it, and what the turn before has.
   static TCA_DEVICE void raise(const PostNotice& notice, const LaneTurn& mine, Packet* memo) {
     const Word count = mine.count + 1;
     tell(notice, mine.lane, count);
@@ -184,7 +184,7 @@ struct Taken {
   Word by_streams = 0, by_host = 0;
 };
 
-// Takes a notice from a lane where it has one with the tag. What waits for notices of a slot does so one after the
+// Takes a notice from a lane if it has one with the tag. Waits for notices of a slot follow one after the
 // other, so nobody else counts meanwhile.
 TCA_DEVICE bool try_take(const NoticeWait& wait, Word i, const Taken& taken) {
   const std::uint64_t lane = load_acquire(wait.lanes + i);  // pairs with the fence in front of `raise`
@@ -194,12 +194,12 @@ TCA_DEVICE bool try_take(const NoticeWait& wait, Word i, const Taken& taken) {
   return true;
 }
 
-// Waits for a notice, and consumes it. `Unit` is a warp, or a single thread on the host. False when it gave up.
+// Waits for a notice, and consumes it. `Unit` is a warp, or a single thread on the host. False if it gave up.
 template <class Unit>
 TCA_DEVICE bool take_notice(const NoticeWait& wait, const WaitLimits& limits, const Unit& unit) {
   constexpr Word polls_before_telling = polls_between_host_checks / 2;
-  // The host is 1 us away. Nobody else takes notices of this slot while this waits, so one look is enough, on whose way
-  // the first polls are made.
+  // The host is 1 us away. Nobody else takes notices of this slot while this waits, so one look is enough,
+  // and the first polls are made while it is in flight.
   Taken taken[notice_tags];
   TCA_UNROLL
   for (Word k = 0; k < notice_tags; ++k) {

@@ -30,8 +30,8 @@
 
 namespace tca::device {
 
-/// A value in registers. Only `write` and `read_once` may touch a place in a window through which values
-/// travel: a plain copy may be torn. The type's alignment is all that such a place needs.
+/// A value in registers. Only `write` and `read_once` may access a place in a window through which values
+/// travel: a plain copy may be torn. Such a place needs nothing but the type's alignment.
 struct alignas(16) Packet {
   static constexpr Word words = 3;  ///< of data
 
@@ -40,15 +40,16 @@ struct alignas(16) Packet {
   static TCA_DEVICE Packet of(const Word (&data)[words], Word flag) {
     return {std::uint64_t{data[1]} << 32 | data[0], std::uint64_t{flag} << 32 | data[2]};
   }
-  /// With 8 bytes of data and nothing in the third word, for values that must not lie across two packets.
+  /// With 8 bytes of data and nothing in the third word, for values that must not be split across two
+  /// packets.
   static TCA_DEVICE Packet of(std::uint64_t data, Word flag) { return {data, std::uint64_t{flag} << 32}; }
 
   TCA_DEVICE bool carries(Word flag) const { return static_cast<Word>(high >> 32) == flag; }
   TCA_DEVICE Word word(Word k) const { return static_cast<Word>(k == 0 ? low : k == 1 ? low >> 32 : high); }
   TCA_DEVICE std::uint64_t data() const { return low; }  ///< words 0 and 1
 
-  /// Stores a packet here, in this rank's window or in another's. Relaxed, of system scope: it arrives whole,
-  /// and is ordered with nothing.
+  /// Stores a packet here, in this rank's window or in another's. Relaxed, of system scope: it arrives
+  /// whole, and is not ordered with anything.
   TCA_DEVICE void write(Packet packet);
   /// Loads what is here now, whole, without waiting for anything; `carries` says whether it is what the
   /// caller waits for. Relaxed, of system scope.
@@ -62,10 +63,11 @@ static_assert(sizeof(Packet) == 16);
 
 #ifdef __CUDA_ARCH__
 
-// PTX's memory consistency model takes an access of a scalar as one operation, whole or not there at all, and
-// knows scalars of 128 bits from PTX ISA 8.3 (CUDA 12.3) on. An access of a vector is as many operations as
-// it has elements, in no order. Before 12.3 a vector takes the scalar's place all the same: it is the same
-// instruction on sm_80 and sm_90 (LDG.E.128.STRONG.SYS, STG.E.128.STRONG.SYS), only with less of a promise.
+// PTX's memory consistency model treats an access of a scalar as one operation, whole or not there at all,
+// and knows scalars of 128 bits from PTX ISA 8.3 (CUDA 12.3) on. An access of a vector is as many
+// operations as it has elements, in no order. Before 12.3 a vector is used in the scalar's place all the
+// same: it is the same instruction on sm_80 and sm_90 (LDG.E.128.STRONG.SYS, STG.E.128.STRONG.SYS), only
+// with a weaker promise.
 #if __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 3
 #define TCA_STORE_PACKET \
   "{\n\t.reg .b128 packet;\n\tmov.b128 packet, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], packet;\n\t}"

@@ -1,4 +1,4 @@
-// A step of a committed chain on a GPU: everything that runs one is made of ChainPart, whether it waits (a
+// A step of a committed chain on a GPU: everything that runs one is built on ChainPart, whether it waits (a
 // program's kernel, a kernel on a stream) or only polls (an attempt, the resident engine).
 #pragma once
 
@@ -19,13 +19,13 @@ namespace tca::device {
 //   while (!part.try_wait(tell)) ...;
 //   part.acknowledge();                  // lets the partners send again
 //
-// where the second never waits, so that its group may do other work when the step cannot go on. It is for
-// kernels whose grids come to each call as a whole. Such a kernel may also leave after any call if it has
-// called `keep_step`: the next one goes on with `try_start` where the step has not been sent, and with
-// `try_wait` where it has. With `tell` the host learns who is missing.
+// where the second never waits, so that its group may do other work when the step cannot proceed. It is for
+// kernels whose grids reach each call as a whole. Such a kernel may also leave after any call if it has
+// called `keep_step`: the next one continues with `try_start` if the step has not been sent, and with
+// `try_wait` if it has. With `tell` the host learns which rank is missing.
 //
-// Where the part `has_only_own_packets`, `try_start_own_packets` and `try_wait_own_packets` may take the
-// place of any of these polls.
+// If the part `has_only_own_packets`, `try_start_own_packets` and `try_wait_own_packets` may replace any of
+// these polls.
 template <class ThreadGroup>
 class ChainPart {
   using Unit = typename UnitOf<ThreadGroup>::Type;
@@ -46,8 +46,8 @@ class ChainPart {
   }
   ChainPart(const ChainPart&) = delete;
 
-  // Finds out where to receive, for a part that `receives_later`: once it has sent, since that takes as long as the way of
-  // what it awaits. Called after `read_step` and before a wait.
+  // Finds out where to receive, for a part that `receives_later`: once it has sent, since that takes as
+  // long as what it awaits is in flight. Called after `read_step` and before a wait.
   __device__ void prepare_to_receive() {
     if (!takes_part()) return;
     set_up_receiving();
@@ -67,9 +67,9 @@ class ChainPart {
   __device__ void keep_step() const {
     if (takes_part()) keep_step(step_ - begun_, group_.parts());
   }
-  // The same after a step has been sent, where only the first `keepers` parts call it: they also keep the
-  // entries of those that have nothing to do, since whoever runs the chain next may do so with any number of
-  // parts.
+  // The same after a step has been sent, if only the first `keepers` parts call it: they also keep the
+  // entries of those that have nothing to do, since the next kernel to run the chain may do so with any
+  // number of parts.
   __device__ void keep_sent_step(Word keepers) const { keep_step(step_, keepers); }
 
   // Sends what any lane of the group has stored before it.
@@ -108,7 +108,7 @@ class ChainPart {
     return true;
   }
 
-  // True once what the step brings is in place.
+  // True once everything that the step delivers is in place.
   __device__ bool try_wait(bool tell) {
     if (!takes_part()) return true;
     const Unit warp(group_);
@@ -128,8 +128,8 @@ class ChainPart {
 
   __device__ void acknowledge() const { in_.acknowledge(step_, Unit(group_)); }
 
-  // Whether all that the chain is to this group, which is a warp, is one packet a lane each way. The calls
-  // below then take fewer instructions.
+  // Whether everything that this group, which is a warp, has of the chain is one packet per lane each way.
+  // The calls below then take fewer instructions.
   __device__ bool has_only_own_packets() const { return sends_own_packet_ != 0 && receives_own_packet_ != 0; }
   __device__ bool try_start_own_packets() {
     if (!begun_) ++step_;
@@ -145,7 +145,7 @@ class ChainPart {
     constexpr std::uint64_t late_ns = 10'000'000;
     return ns > min(late_ns, chain_.limits.limit_ns / 2);
   }
-  // Gives the step up where it has taken `ns` and may take no longer, a partner is gone or the world has met
+  // Gives up the step if it has taken `ns` and may take no longer, a partner is gone or the world has met
   // an error. True once it has been given up.
   __device__ bool is_over(std::uint64_t ns) {
     const WaitLimits& limits = chain_.limits;
@@ -164,8 +164,8 @@ class ChainPart {
   ThreadGroup group_;
   OwnPacket out_, in_;
   Word step_ = 0;
-  // Whether this warp's own packets are all that the step sends from here, and all that it brings here (for a
-  // group of one warp): a small message then passes one branch for all the rest.
+  // Whether this warp's own packets are all that the step sends from here, and all that it delivers here
+  // (for a group of one warp): a small message then passes one branch for all the rest.
   Flag sends_own_packet_, receives_own_packet_ = 0;
   PartsStart starts_;
   bool with_copy_engine_;
@@ -188,8 +188,8 @@ class ChainPart {
     }
   }
 
-  // Begins the next step. It also tells the partners that this part is done reading what the step before
-  // brought.
+  // Begins the next step. It also tells the partners that this part is done reading what arrived in the
+  // step before.
   __device__ void begin() {
     ++step_;
     if (sends_own_packet_ != 0 || chain_.readies.count == 0) return;
@@ -205,7 +205,7 @@ class ChainPart {
     if (!out_.is_all()) good_ = good_ && send_chunks();
     if (chain_.segments_out > 0) good_ = group_.all(good_) && send_segments();
   }
-  // What knows of lengths is compiled apart.
+  // Code that knows of lengths is compiled separately.
   __device__ bool send_chunks() {
     return chain_.counts != 0 ? send_packets<true>(chain_, step_, Unit(group_), out_.skipped())
                               : send_packets(chain_, step_, Unit(group_), out_.skipped());

@@ -1,4 +1,4 @@
-// Posts as kernels carry them: the stores of puts into regions of others, and the notices behind them.
+// Posts as kernels carry them: the stores of puts into regions of others, and the notices that follow them.
 #pragma once
 
 #include "tca/device/notices.hpp"
@@ -11,8 +11,8 @@ namespace tca::device {
 struct PostRegion {
   const std::uint64_t* ended = nullptr;
   std::uint64_t generation = 0;
-  // At the owner's host: odd while the post may be storing. Null where the memory stays until this rank has let it
-  // go, so that a store which comes late does no harm.
+  // At the owner's host: odd while the post may be storing. Null if the memory stays until this rank has
+  // let it go, so that a late store does no harm.
   Word* turn = nullptr;
   Word rank = 0;
 };
@@ -29,8 +29,8 @@ struct Post {
   WaitLimits limits;
 };
 
-// Returns, for this lane's share of the regions, whether all of them live. With turns it says before that the post may be
-// storing.
+// Returns, for this lane's share of the regions, whether all of them live. With turns it first says that
+// the post may be storing.
 template <class ThreadGroup>
 TCA_DEVICE bool enter_regions(const Post& post, const ThreadGroup& group) {
   // The first lane is busy with the notice.
@@ -50,8 +50,8 @@ TCA_DEVICE bool enter_regions(const Post& post, const ThreadGroup& group) {
   return good;
 }
 
-// Sets lanes aside for all notices, or for none. By one lane of the group: those of a warp that wait for each other's
-// turns might do so for good.
+// Sets lanes aside for all notices, or for none. By one lane of the group: lanes of a warp that wait for
+// each other's turns might do so forever.
 TCA_DEVICE_APART bool reserve_lanes(const Post& post) {
   for (Word n = 0; n < post.notices.count; ++n) {
     if (PostLanes::reserve(post.notices[n], post.limits, post.report)) continue;
@@ -61,22 +61,22 @@ TCA_DEVICE_APART bool reserve_lanes(const Post& post) {
   return true;
 }
 
-// Behind a fence.
+// After a fence.
 TCA_DEVICE_APART void raise_reserved(const Post& post) {
   for (Word n = 0; n < post.notices.count; ++n)
     PostLanes::end_reserved(post.notices[n], true, post.limits, post.report);
 }
 
-// The beginning of a start of several kernels: looks whether all regions live, and sets lanes aside. Returns, on every
-// lane of the group, whether the post may store.
+// The beginning of a start of several kernels: checks whether all regions live, and sets lanes aside.
+// Returns, on every lane of the group, whether the post may store.
 template <class ThreadGroup>
 TCA_DEVICE bool begin_post(const Post& post, const ThreadGroup& group) {
   const bool good = group.all(enter_regions(post, group));
   return group.all(good && (group.lane() != 0 || reserve_lanes(post)));
 }
 
-// Stores this part's share of what is put. False where `may_store`, which it asks at each segment when the first bytes
-// are on their way here, says no.
+// Stores this part's share of what is put. False if `may_store`, which it asks at each segment when the
+// first bytes are on their way here, says no.
 template <class ThreadGroup, class MayStore>
 TCA_DEVICE bool store_post(const Post& post, const ThreadGroup& group, const MayStore& may_store) {
   for (Word s = group.part(); s < post.segments; s += group.parts()) {
@@ -86,7 +86,7 @@ TCA_DEVICE bool store_post(const Post& post, const ThreadGroup& group, const May
   return true;
 }
 
-// What comes behind the notices: leaves the regions, and tells the host. By one lane, behind a fence.
+// What follows the notices: leaves the regions, and tells the host. By one lane, after a fence.
 TCA_DEVICE void leave_regions(const Post& post, Word ticket) {
   if (post.turns != nullptr) {
     const Word turn = *post.turns += 2;
@@ -96,7 +96,7 @@ TCA_DEVICE void leave_regions(const Post& post, Word ticket) {
   if (ticket != 0) store_release(&post.report->done, ticket);
 }
 
-// The end of a start of several kernels, whose stores lie before it: raises the notices where it was not refused.
+// The end of a start of several kernels, after their stores: raises the notices if the start was not refused.
 template <class ThreadGroup>
 TCA_DEVICE void end_post(const Post& post, const ThreadGroup& group, bool has_stored, Word ticket) {
   group.sync();
@@ -106,8 +106,8 @@ TCA_DEVICE void end_post(const Post& post, const ThreadGroup& group, bool has_st
   leave_regions(post, ticket);
 }
 
-// A whole start by one part. Where the post has one notice, all that it needs to know of its lane is asked for while its
-// source is on the way here.
+// A whole start by one part. If the post has one notice, everything that it needs to know of its lane is
+// loaded together with its source.
 template <class ThreadGroup>
 TCA_DEVICE void run_post(const Post& post, const ThreadGroup& group, Word ticket) {
   const bool is_lone = post.notices.count == 1, raises = is_lone && group.lane() == 0;

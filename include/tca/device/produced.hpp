@@ -2,18 +2,19 @@
 /// Produced puts as an accelerator sees them: a kernel writes element i straight into the packets that carry
 /// it, and the receiver's kernel reads it from there. Passed to kernels by value; see tca/produced.cuh.
 ///
-/// Nothing is packed, and no barrier stands between the arithmetic that makes an element and its store, nor
-/// between its arrival and its use. An element takes whole packets, 16 bytes for every 12 of its own.
+/// Nothing is packed, and there is no barrier between the arithmetic that produces an element and its
+/// store, nor between its arrival and its use. An element takes whole packets, 16 bytes for every 12 of its
+/// own.
 ///
 /// Packets have two buffers, for even steps and for odd ones. An element of step n overwrites that of step
 /// n - 2, which must have been read by then:
-///   - In a guarded chain, the receiver's start of step n - 1 says that it is done reading step n - 2, and the
-///     sender's start of step n waits for this. It is said for each lot of 32 elements, by the part to which
-///     the lot belongs.
-///   - In an unguarded chain nothing is said, and `write` and `read` take the number of the step. The caller
-///     vouches that the receiver has read element i of step n - 2, or never will, when it writes that of step
-///     n. That holds, for example, where two ranks produce for each other and element i of a step is written
-///     after that of the step before has been read.
+///   - In a guarded chain, the receiver's start of step n - 1 says that it is done reading step n - 2, and
+///     the sender's start of step n waits for this. This is signalled for each lot of 32 elements, by the
+///     part to which the lot belongs.
+///   - In an unguarded chain this is not signalled, and `write` and `read` take the number of the step. The
+///     caller guarantees that the receiver has read element i of step n - 2, or never will, when it writes
+///     that of step n. That holds, for example, if two ranks produce for each other and element i of a step
+///     is written after that of the step before has been read.
 ///
 /// verify/models/produced.pml models both.
 #pragma once
@@ -42,8 +43,8 @@ TCA_DEVICE constexpr Word lots_of(Word elements) {
 // One end of a produced put.
 struct Produced {
   Packet* packets = nullptr;  // at the receiver: two buffers
-  // At the sender, one a lot: the last step that the receiver has read; see above. Of a produced signal, at the
-  // receiver: the last step that was raised.
+  // At the sender, one per lot: the last step that the receiver has read; see above. For a produced signal,
+  // at the receiver: the last step that was raised.
   Word* acks = nullptr;
   const ElementCheck* check = nullptr;  // in device memory; null where elements are not checked
   Word elements = 0;
@@ -57,7 +58,7 @@ struct Produced {
 };
 
 // The place of an element's first packet in a buffer. Its others follow at distances of a lot, so that the
-// lanes of a warp write and read what lies side by side.
+// lanes of a warp write and read adjacent packets.
 TCA_DEVICE constexpr Word place_of_element(Word i, Word packets_each) {
   return i / elements_per_lot * (elements_per_lot * packets_each) + i % elements_per_lot;
 }
@@ -70,7 +71,8 @@ struct DeviceProducedPut : device::Produced {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr device::Word packets_each = device::packets_of_element(sizeof(T));
 
-  /// Sends an element, 0 to `elements` - 1, once in a step, by one thread. One that lies outside goes nowhere.
+  /// Sends an element, 0 to `elements` - 1, once in a step, by one thread. One outside this range goes
+  /// nowhere.
   TCA_DEVICE void write(device::Word i, const T& value, device::Word step) const {
     using namespace device;
     if (check != nullptr) ElementChecks::note(check, i, elements, link, step);
@@ -90,8 +92,8 @@ struct DeviceProducedArrival : device::Produced {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr device::Word packets_each = device::packets_of_element(sizeof(T));
 
-  /// Waits for an element of a step and calls use(element); any number of threads may read the same one. Returns
-  /// false, without that call, where it has given up; `limits` are the chain's.
+  /// Waits for an element of a step and calls use(element); any number of threads may read the same one.
+  /// Returns false, without that call, if it has given up; `limits` are the chain's.
   template <class Use>
   TCA_DEVICE bool read_for(device::Word i, device::Word step, const device::WaitLimits& limits,
                            const Use& use) const {
@@ -103,9 +105,9 @@ struct DeviceProducedArrival : device::Produced {
     return true;
   }
 
-  /// The same for the elements `first`, `first + stride` and so on below `end`: calls use(i, element) for each. It asks
-  /// for `at_once` of them together, since one after the other each would take a trip to the L2 even where all have
-  /// come.
+  /// The same for the elements `first`, `first + stride` and so on below `end`: calls use(i, element) for
+  /// each. It loads `at_once` of them together, since one after the other each would take a trip to the L2
+  /// even if all have arrived.
   template <device::Word at_once, class Use>
   TCA_DEVICE bool read_every(device::Word first, device::Word stride, device::Word end, device::Word step,
                              const device::WaitLimits& limits, const Use& use) const {
@@ -176,7 +178,7 @@ struct DeviceProducedArrival : device::Produced {
     return value;
   }
 
-  // An element that does not exist never comes.
+  // An element that does not exist never arrives.
   TCA_DEVICE bool refuse(device::Word i, device::Word step, const device::WaitLimits& limits) const {
     using namespace device;
     if (check != nullptr) ElementChecks::tell(check, Mistake::out_of_range, i, elements, link, step);
@@ -186,13 +188,13 @@ struct DeviceProducedArrival : device::Produced {
   }
 };
 
-/// The two ends of a produced signal, which follows what kernels have stored by themselves into windows of the
-/// target, such as those of DeviceWindow: by a kernel behind them on the stream, or behind a barrier of theirs. It has
-/// no guard. Each step is raised once, and may be awaited by any threads.
+/// The two ends of a produced signal, which follows what kernels have stored by themselves into windows of
+/// the target, such as those of DeviceWindow: it is raised by a kernel after them on the stream, or after a
+/// barrier of theirs. It has no guard. Each step is raised once, and may be awaited by any threads.
 struct DeviceProducedSignal {
   device::Word* raised = nullptr;  // at the receiver: the last step that was raised
 
-  /// By one thread. Release: what happened before it is there for whoever has awaited it.
+  /// By one thread. Release: what happened before it is visible to any thread that has awaited it.
   TCA_DEVICE void raise(device::Word step) const { device::store_release(raised, step); }
   TCA_DEVICE bool there() const { return raised != nullptr; }
 };
@@ -200,7 +202,7 @@ struct DeviceExpectedSignal {
   const device::Word* raised = nullptr;
   device::Word link = 0;
 
-  /// Returns false where it has given up; `limits` are the chain's.
+  /// Returns false if it has given up; `limits` are the chain's.
   TCA_DEVICE bool await(device::Word step, const device::WaitLimits& limits) const {
     return device::await(raised, step, link, limits);
   }
@@ -209,9 +211,9 @@ struct DeviceExpectedSignal {
 
 namespace device {
 
-/// How far a chain has come, for a kernel that counts its steps by itself: in an unguarded chain with produced puts
-/// alone. `last` before the first step, and `keep` after the last one, by a group of threads that no other thread
-/// is behind any more.
+/// How far a chain has come, for a kernel that counts its steps by itself: in an unguarded chain with
+/// produced puts alone. Call `last` before the first step, and `keep` after the last one, by a group of
+/// threads that no other thread is behind any more.
 struct Progress {
   Word* steps = nullptr;  // see DeviceChain
   WaitLimits limits;      // for DeviceProducedArrival::read
@@ -225,8 +227,8 @@ struct Progress {
 
 }  // namespace device
 
-/// A chain with produced puts. Its ends are in device memory, those of this rank's puts first; where it has no guard
-/// and elements are not checked, nobody needs them there.
+/// A chain with produced puts. Its ends are in device memory, those of this rank's puts first; if it has no
+/// guard and elements are not checked, nothing needs them there.
 struct DeviceProducedChain : DeviceChain {
   const device::Produced* produced = nullptr;
   device::Word produced_out = 0, produced_in = 0;
@@ -243,11 +245,11 @@ TCA_DEVICE Word own_lot(const Produced& end, Word index, Word count) {
 }
 
 // In these functions `Group` carries a part of the chain, to which lots belong in turn. Every lane of the
-// group calls them, between two calls of sync(): the first two where the chain has a guard, the third where elements
-// are checked.
+// group calls them, between two calls of sync(): the first two if the chain has a guard, the third if
+// elements are checked.
 
-// Calls visit(end, lot) for the lots of this lane. Each end begins with another warp, as one alone would take its trips to the
-// L2 one after the other.
+// Calls visit(end, lot) for the lots of this lane. Each end begins with a different warp, as a single one
+// would take its trips to the L2 one after the other.
 template <class Group, class Visit>
 TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, const Visit& visit) {
   constexpr Word warp = 32;
@@ -262,8 +264,8 @@ TCA_DEVICE void for_lots(const Produced* ends, Word count, const Group& group, c
   }
 }
 
-// The acknowledgements of a lane's lots. Where there is one, as usual, its place is looked up once: the ends are in memory, and
-// would take a trip to the L2 in every step.
+// The acknowledgements of a lane's lots. If there is one, as usual, its place is looked up once: the ends
+// are in memory, and would take a trip to the L2 in every step.
 class OwnAcks {
  public:
   OwnAcks() = default;
@@ -299,14 +301,14 @@ TCA_DEVICE OwnAcks acks_of_arrived(const DeviceProducedChain& chain, const Group
   return {chain.produced + chain.produced_out, chain.produced_in, group};
 }
 
-// Tells the senders that this part is done reading `step`. Relaxed: whoever has read an element has its packets
-// in registers, so that no later store of the sender can overtake the loads.
+// Tells the senders that this part is done reading `step`. Relaxed: a thread that has read an element has
+// its packets in registers, so no later store of the sender can overtake the loads.
 template <class Group>
 TCA_DEVICE void acknowledge_elements(const OwnAcks& arrived, Word step, const Group& group) {
   arrived.each(group, [&](Word* ack, Word) { store_relaxed(ack, step); });
 }
 
-// Waits until this part's lots may be written in `step`. Returns false, on this lane alone, where it has given up.
+// Waits until this part's lots may be written in `step`. Returns false, on this lane alone, if it has given up.
 template <class Group>
 TCA_DEVICE bool await_room_for_elements(const OwnAcks& sent, const WaitLimits& limits, Word step,
                                         const Group& group) {
@@ -318,7 +320,7 @@ TCA_DEVICE bool await_room_for_elements(const OwnAcks& sent, const WaitLimits& l
   return good;
 }
 
-// Tells of those elements of this part that were not written in `step`.
+// Reports those elements of this part that were not written in `step`.
 template <class Group>
 TCA_DEVICE_APART void check_elements(const DeviceProducedChain& chain, Word step, Group group) {
   for_lots(chain.produced, chain.produced_out, group, [&](const Produced& end, Word lot) {

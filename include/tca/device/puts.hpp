@@ -21,8 +21,8 @@ using AtomOf = std::conditional_t<
                        std::conditional_t<alignof(T) == 4, std::uint32_t,
                                           std::conditional_t<alignof(T) == 2, std::uint16_t, std::uint8_t>>>>;
 
-// Copies atoms in a row, neighbouring ones by neighbouring lanes. Unlike `copy_atoms` it knows no loops, and
-// counts in 64 bits.
+// Copies contiguous atoms, neighbouring ones by neighbouring lanes. Unlike `copy_atoms` it has no loops,
+// and counts in 64 bits.
 template <class Atom, class ThreadGroup>
 TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t atoms,
                          const ThreadGroup& group) {
@@ -43,8 +43,8 @@ TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t ato
   }
 }
 
-// Copies between addresses that differ by a multiple of an atom. Small atoms go up to the first address at
-// which both are aligned, and behind the last.
+// Copies between addresses that differ by a multiple of an atom. Small atoms are used up to the first
+// address at which both are aligned, and after the last.
 template <class Atom, class Small, class ThreadGroup>
 TCA_DEVICE void copy_aligned(std::byte* to, const std::byte* from, std::uint64_t bytes,
                              const ThreadGroup& group) {
@@ -94,7 +94,7 @@ struct Refuse {
   }
 };
 
-// Whether a put lies within the target's part; if not, one lane says so.
+// Whether a put is within the target's part; if not, one lane reports it.
 template <class T, class ThreadGroup>
 TCA_DEVICE bool may_put(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, std::uint64_t count,
                         const ThreadGroup& group) {
@@ -105,7 +105,7 @@ TCA_DEVICE bool may_put(const DeviceWindow<T>& window, Word rank, std::uint64_t 
   return false;
 }
 
-// Both of these store nothing and return false, on every lane, when the put would lie outside the target's
+// Both of these store nothing and return false, on every lane, if the put would be outside the target's
 // part.
 template <class T, class ThreadGroup>
 TCA_DEVICE bool put_value(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, const T& value,

@@ -1,11 +1,12 @@
-// The direct protocol: the sender stores into the final place, then raises one signal a segment.
+// The direct protocol: the sender stores into the final place, then raises one signal per segment.
 //
-// In a guarded chain the sender first needs the receiver's permission: "I am done reading what arrived in the
-// step before". The receiver gives it as soon as all of its parts have come to `start`.
+// In a guarded chain the sender first needs the receiver's permission: "I am done reading what arrived in
+// the step before". The receiver gives it as soon as all of its parts have reached `start`.
 //
-// `ThreadGroup` carries a part of the chain: it is a block or a warp on a GPU, a thread on the host. A group
-// has its part() and the number of parts(), a lane() and the number of its lanes(), sync() between its lanes,
-// any(b), and all(b), which is true on every lane when b is true on each, and orders memory as sync() does.
+// `ThreadGroup` carries a part of the chain: it is a block or a warp on a GPU, a thread on the host. A
+// group has its part() and the number of parts(), a lane() and the number of its lanes(), sync() between
+// its lanes, any(b), and all(b), which is true on every lane if b is true on each, and orders memory as
+// sync() does.
 #pragma once
 
 #include "tca/device/counted.hpp"
@@ -36,8 +37,8 @@ TCA_DEVICE Segment<Item> find_segment(const Table<Item>& table, Word segment) {
   return {item, segment - first};
 }
 
-// Copies the put's atoms from `begin` to `end`. It asks `may_store` once, when the first atoms are already on
-// their way here, and stores nothing before; false when the answer was no.
+// Copies the put's atoms from `begin` to `end`. It asks `may_store` once, when the first atoms are already
+// on their way here, and stores nothing before; false if the answer was no.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // only what has been loaded is stored
@@ -89,14 +90,14 @@ TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const ThreadGroup&
   }
 }
 
-// Cuts a counted put short to a number of elements, and stores that number beside the signals of its first segment.
-// Returns false where permission was not given.
+// Cuts a counted put short to a number of elements, and stores that number beside the signals of its first
+// segment. Returns false if permission was not given.
 template <class ThreadGroup, class MayStore>
 TCA_DEVICE bool send_length(Stores& put, Word elements, Word segment, const ThreadGroup& group,
                             const MayStore& may_store) {
   const Word bytes = elements * put.element_bytes, whole = bytes / put.atom_bytes;
   put.loops.atoms = whole;
-  // What is left of a block, less than an atom, goes by bytes, with the segment that it would begin.
+  // The rest of a block, less than an atom, goes by bytes, with the segment that it would begin.
   const Word rest = bytes % put.atom_bytes;
   const bool has_rest = rest > 0 && segment == whole / put.segment_atoms;
   if (segment != 0 && !has_rest) return true;
@@ -116,8 +117,8 @@ TCA_DEVICE bool await(const Word* flag, Word step, Word link, const WaitLimits& 
   return true;
 }
 
-// Waits until all parts have come to the `start` of the step before, so that each is counted once a step: a
-// part to which nothing is sent could otherwise come to `start` twice before another has come once.
+// Waits until all parts have reached the `start` of the step before, so that each is counted once a step: a
+// part to which nothing is sent could otherwise reach `start` twice before another has reached it once.
 TCA_DEVICE bool await_other_parts(const DeviceChain& chain, Word step) {
   BoundedWait waiting(chain.limits, step);
   // Relaxed: it only keeps counts apart, and `count_up` orders those.
@@ -134,9 +135,9 @@ enum class PartsStart : std::uint8_t {
   with_kernel,  // likewise, since their kernel begins with it
 };
 
-// Tells the partners "I am done reading what arrived in the step before". The last part to come to `start`
-// says so; where parts start together, the first part does, and parts are not counted. False, on every
-// lane, when it gave up.
+// Tells the partners "I am done reading what arrived in the step before". The last part to reach `start`
+// says so; if parts start together, the first part does, and parts are not counted. False, on every lane,
+// if it gave up.
 template <class ThreadGroup>
 TCA_DEVICE_APART bool post_ready(const DeviceChain& chain, Word step, ThreadGroup group, PartsStart starts) {
   if (chain.readies.count == 0) return true;
@@ -148,8 +149,9 @@ TCA_DEVICE_APART bool post_ready(const DeviceChain& chain, Word step, ThreadGrou
   }
   if (!last) return true;
   for (Word i = group.lane(); i < chain.readies.count; i += group.lanes()) {
-    // Pairs with the acquire in `send_stores`. A kernel that begins has stored and loaded nothing, and earlier ones have
-    // ended: what they have stored is in this GPU's L2. So there it is spared a fence, which takes 0.5 us.
+    // Pairs with the acquire in `send_stores`. A kernel that begins has stored and loaded nothing, and
+    // earlier ones have ended: what they have stored is in this GPU's L2. So no fence, which takes 0.5 us,
+    // is needed there.
     if (starts == PartsStart::with_kernel)
       store_relaxed(chain.readies[i].flag, step);
     else
@@ -182,7 +184,7 @@ TCA_DEVICE_APART Word missing_stores(const DeviceChain& chain, Word step, Thread
   return no_link;
 }
 
-// Both return false when they gave up. With `counts` there may be counted puts.
+// Both return false if they gave up. With `counts` there may be counted puts.
 template <bool counts = false, class ThreadGroup>
 TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup group, bool with_copy_engine) {
   if (chain.segments_out == 0) return true;
@@ -205,8 +207,8 @@ TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup gro
     if (put.loops.atoms > 0 && !copy_segment(put, segment.number, group, may_store)) return false;
   }
   group.sync();
-  // Each lane raises one signal: a release waits until the group's stores have arrived, for which many take
-  // as long as one.
+  // Each lane raises one signal: a release waits until the group's stores have arrived, which takes as long
+  // for many as for one.
   for (Word s = group.part() + group.lane() * group.parts(); s < chain.segments_out;
        s += group.lanes() * group.parts()) {
     const Segment<Stores> segment = find_segment(chain.stores, s);
@@ -216,7 +218,7 @@ TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup gro
   return true;
 }
 
-// Apart, for the sake of chains without counted puts, whose code is in line.
+// Out of line, for the sake of chains without counted puts, whose code is inline.
 template <class ThreadGroup>
 TCA_DEVICE_APART bool send_counted_stores(const DeviceChain& chain, Word step, ThreadGroup group,
                                           bool with_copy_engine) {

@@ -1,4 +1,4 @@
-// The sums of teams (tca/team.cuh) by packets: the part that one block has in them.
+// The sums of teams (tca/team.cuh) by packets: one block's part in them.
 //
 // `ThreadGroup` is a block on a GPU; on the host threads stand for its lanes. See stores.hpp.
 #pragma once
@@ -25,13 +25,13 @@ TCA_DEVICE T value_of(std::uint64_t bits) {
   return value;
 }
 
-// So many packets are asked for at once, since each takes a trip to the L2.
+// So many packets are loaded at once, since each takes a trip to the L2.
 inline constexpr Word packets_at_once = 4;
 
-// Waits for a packet of each of the ranks `first` and on, of which there are up to `packets_at_once` below
-// `end`, except of `own`, which sends itself nothing. They are `pitch` apart from `mine` on, by rank, and are
-// the ones awaited once their upper half is `flag`. As long as one is missing, all are asked for again: one
-// after the other they would take a trip each even where they had arrived long ago.
+// Waits for a packet from each of the ranks from `first` on, of which there are up to `packets_at_once`
+// below `end`, except `own`, which sends itself nothing. They are `pitch` apart from `mine` on, by rank,
+// and are the ones awaited once their upper half is `flag`. As long as one is missing, all are loaded
+// again: one after the other they would take a trip each even if they had arrived long ago.
 TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet* mine, Word pitch, Word first,
                               Word end, Word own, std::uint64_t flag, Packet (&got)[packets_at_once]) {
   BoundedWait waiting(limits, step);
@@ -53,16 +53,16 @@ TCA_DEVICE bool await_packets(const WaitLimits& limits, Word step, const Packet*
 
 // What a team combines over all blocks of all ranks: the calling block's part of a step.
 //
-// With few values every block sends its own to every rank, and adds up what has come from all blocks of all
-// ranks: one trip. With more, a rank's blocks first share out the values, each adds up its own over the
-// blocks of this rank and sends it to every rank, and every block then adds up the ranks: two trips, and far
-// fewer packets to read.
+// With few values every block sends its own to every rank, and adds up what has arrived from all blocks of
+// all ranks: one trip. With more, a rank's blocks first divide the values among them, each adds up its own
+// over the blocks of this rank and sends it to every rank, and every block then adds up the ranks: two
+// trips, and far fewer packets to read.
 //
-// Each place is used again two steps later, which is safe: a block is through with a step only when every
-// block of every rank has sent in it, and so is through with the one before.
+// Each place is used again two steps later, which is safe: a block completes a step only when every block
+// of every rank has sent in it, and so has completed the one before.
 //
 // A packet also carries the number of blocks, which is the same on every rank. Packets of a grid of another
-// size are never taken for those that are awaited, and the time limit says whose they were.
+// size are never mistaken for those that are awaited, and the time limit says whose they were.
 struct GridStep {
   const DeviceTeam& team;
   Word step, block, blocks;
@@ -76,7 +76,7 @@ struct GridStep {
   TCA_DEVICE Word width() const { return least(blocks, scratch_size); }
 
   TCA_DEVICE bool in_one_trip(Word count) const {
-    // By all blocks of a rank: 2 MB, which take the L2 some 0.7 us, as long as a further trip.
+    // By all blocks of a rank: 2 MB, which take the L2 some 0.7 us, as long as another trip.
     constexpr std::uint64_t most_packets_read = 1 << 17;
     return count * blocks <= scratch_size &&
            std::uint64_t{blocks} * blocks * team.size * count <= most_packets_read;
@@ -89,7 +89,7 @@ struct GridStep {
   TCA_DEVICE Word place(Word value, Word of_block) const {
     return (step % 2 * team.max_values + value) * (team.max_blocks + 1) + of_block;
   }
-  // These packets lie behind those that single blocks exchange.
+  // These packets come after those that single blocks exchange.
   TCA_DEVICE const Packet* mine() const {
     return team.mine + static_cast<std::size_t>(2 * team.size * team.max_values);
   }
@@ -100,8 +100,8 @@ struct GridStep {
     theirs[static_cast<std::size_t>(team.rank * pitch() + at)].write(Packet::of(data, step));
   }
   TCA_DEVICE void fence() const { everywhere ? fence_system() : fence_gpu(); }
-  // Pairs with the fence of a packet's sender, if the step orders what that has stored. A load more, which
-  // finds the packet in the L2; a fence would take three times as long on an H100 (0.9 us).
+  // Pairs with the fence of a packet's sender, if the step orders what that has stored. It is one more
+  // load, which finds the packet in the L2; a fence would take three times as long on an H100 (0.9 us).
   TCA_DEVICE void acquire(Word from, const Packet& packet) const {
     if (everywhere)
       packet.read_acquire();
@@ -172,8 +172,8 @@ struct GridStep {
   }
 
   // Replaces the block's `count` values by the combination of those of all blocks of all ranks; false, on
-  // every lane, where it gave up. `scratch` has `scratch_size` numbers, which the block's lanes share. What
-  // any block of this rank (of any, if `everywhere`) has stored before it is there for every one after it.
+  // every lane, if it gave up. `scratch` has `scratch_size` numbers, which the block's lanes share. What
+  // any block of this rank (of any, if `everywhere`) has stored before it is visible to every one after it.
   template <class T, class Op, class ThreadGroup>
   TCA_DEVICE bool reduce(T* values, Word count, Op op, std::uint64_t* scratch,
                          const ThreadGroup& group) const {
@@ -184,8 +184,8 @@ struct GridStep {
   }
 
  private:
-  // Calls send(i) for i below `count` on `lanes` of the block's lanes, behind a fence where it is `fenced`. They
-  // are counted from the last one, without `skipped`: the first ones read packets.
+  // Calls send(i) for i below `count` on `lanes` of the block's lanes, after a fence if `fenced`. They are
+  // counted from the last one, without `skipped`: the first ones read packets.
   template <class ThreadGroup, class Send>
   TCA_DEVICE void send_by(Word skipped, Word lanes, Word count, bool fenced, const ThreadGroup& group,
                           const Send& send) const {
@@ -199,14 +199,14 @@ struct GridStep {
     send_by(0, group.lanes(), count, true, group, send);
   }
 
-  // To whom the i-th packet of a value goes: first to the next rank, so that not all send to the same one.
+  // The target of a value's i-th packet: first the next rank, so that not all send to the same one.
   TCA_DEVICE Word target(Word i) const {
     const Word to = team.rank + 1 + i;
     return to >= team.size ? to - team.size : to;
   }
 
-  // What goes to other ranks orders nothing, unless it does so everywhere. So it need not wait for the fence
-  // before what goes to the blocks of this rank, nor that fence for it: other warps send it.
+  // Packets to other ranks order nothing, unless the step does so everywhere. So they need not wait for the
+  // fence before those to the blocks of this rank, nor that fence for them: other warps send them.
   template <class T, class ThreadGroup>
   TCA_DEVICE void send_shares(const T* values, Word count, const ThreadGroup& group) const {
     const auto send_to = [&](Word ranks) {

@@ -1,16 +1,16 @@
-// What kernels keep of the messages of a timed chain (tca/timing.hpp), for the host to read behind a step.
+// What kernels keep of the messages of a timed chain (tca/timing.hpp), for the host to read after a step.
 //
 // Each step begins with a stamp to every partner, ahead of the message: one packet. The receiver looks for the stamps
 // first and then for the message, and keeps what it has seen in a ring of records in its own device memory. The host
 // makes times of them (fabric/partner_clock.hpp): no two GPUs have a common clock.
 //
-// The clock is %globaltimer, which is one for all multiprocessors of a GPU: parts of a message are sent and received by
-// several, in one step by others than in the next. clock64 is finer, but counts the cycles of one multiprocessor, at a
-// rate that changes. How far %globaltimer steps at a time depends on the GPU; times are as coarse as that
-// (tests/gpu/timing_test.cpp measures it).
+// The clock is %globaltimer, which is one for all multiprocessors of a GPU: parts of a message are sent and
+// received by several, and by different ones from step to step. clock64 is finer, but counts the cycles of
+// one multiprocessor, at a rate that changes. How far %globaltimer steps at a time depends on the GPU;
+// times are as coarse as that (tests/gpu/timing_test.cpp measures it).
 //
-// Only groups with `times()` know of all this (TimedBlock): for others the functions below are empty, so that what
-// chains without times compile to is as if there were none.
+// Only groups with `times()` know of all this (TimedBlock): for others the functions below are empty, so
+// that chains without times compile as if they did not exist.
 #pragma once
 
 #include "tca/device/chain.hpp"
@@ -19,7 +19,7 @@ namespace tca {
 
 namespace device {
 
-// What a rank has seen of a message, in nanoseconds of its own clock but for `started_there`.
+// What a rank has seen of a message, in nanoseconds of its own clock except for `started_there`.
 struct TimeRecord {
   static constexpr Word kept = 1024;  // of each sender, the last ones
 
@@ -54,8 +54,8 @@ struct Times {
 
 }  // namespace device
 
-/// A timed chain as kernels see it that take times (TimedBlockChain, TimedGridChain). Others may start it as well, by
-/// Chain::device; the messages of their steps come without times.
+/// A timed chain as seen by kernels that take times (TimedBlockChain, TimedGridChain). Others may start it
+/// as well, by Chain::device; the messages of their steps have no times.
 struct DeviceTimedChain : DeviceChain {
   device::Times times;
 };
@@ -89,7 +89,7 @@ TCA_DEVICE void for_links(const Group& group, const Visit& visit) {
     visit(times.links[l]);
 }
 
-// A step begins: it is noted, and the partners are told. Called by every lane of a group, as those below.
+// A step begins: it is noted, and the partners are told. Called by every lane of a group, like those below.
 template <class Group>
 TCA_DEVICE void note_start(const Group& group, Word step) {
   if constexpr (TakesTimes<Group>) {
@@ -108,7 +108,7 @@ TCA_DEVICE void note_start(const Group& group, Word step) {
   }
 }
 
-// Takes a stamp in if it has come.
+// Takes in a stamp if it has arrived.
 TCA_DEVICE bool take_stamp(const TimedLink& link, Word step, bool looked_for) {
   const Packet stamp = link.stamps_in[step % TimedLink::stamps].read_once();
   if (!stamp.carries(step)) return false;
@@ -122,8 +122,8 @@ TCA_DEVICE bool take_stamp(const TimedLink& link, Word step, bool looked_for) {
   return true;
 }
 
-// Before the message is looked for. A stamp that does not come soon, or at once where the group `may_wait` for nothing,
-// is left for later: the partner may be late, or start its step in a way that sends none.
+// Before the message is looked for. A stamp that does not arrive soon, or at once if the group `may_wait`
+// for nothing, is left for later: the partner may be late, or start its step in a way that sends none.
 template <class Group>
 TCA_DEVICE void note_look(const Group& group, Word step, bool may_wait) {
   if constexpr (TakesTimes<Group>) {
@@ -138,7 +138,7 @@ TCA_DEVICE void note_look(const Group& group, Word step, bool may_wait) {
       if (static_cast<Word>(link.last[1]) == step) return;
       const std::uint64_t begin = now_ns();
       bool looked_for = !is_first;
-      // Where the stamp before has not come either, there may be none.
+      // If the stamp before has not arrived either, there may be none.
       const bool waits = may_wait && (step == 1 || static_cast<Word>(link.last[1]) == step - 1);
       while (!take_stamp(link, step, looked_for) && waits && now_ns() - begin < TimedLink::patience_ns)
         looked_for = true;
@@ -166,8 +166,8 @@ TCA_DEVICE void note_missing(const Group& group, Word link, Word step) {
   }
 }
 
-// The message has come to this part. A stamp may be overtaken by what it went ahead of, and is waited for where the one
-// before has come.
+// The message has arrived at this part. A stamp may be overtaken by the message that it went ahead of, and
+// is waited for if the one before has arrived.
 template <class Group>
 TCA_DEVICE void note_end(const Group& group, Word step) {
   if constexpr (TakesTimes<Group>) {

@@ -1,5 +1,6 @@
 // Waits in kernels that never hang: every polling loop gives up when the world has met an error, when the
-// partner is gone, or when the chain's time limit has passed, and reports to the host whom it waited for.
+// partner is gone, or when the chain's time limit has passed, and reports to the host which rank it waited
+// for.
 #pragma once
 
 #include "tca/device/chain.hpp"
@@ -15,8 +16,8 @@ TCA_DEVICE void end_wait_in_vain(const WaitLimits& limits) {
   store_relaxed(limits.over, 1);
 }
 
-// Whether the rank of a link will never signal again. Its last signal may have come since the last poll, so a
-// wait polls once more after this before it fails.
+// Whether the rank of a link will never signal again. Its last signal may have arrived since the last poll,
+// so a wait polls once more after this before it fails.
 TCA_DEVICE bool is_gone(const WaitLimits& limits, Word link) {
   const Word rank = limits.ranks != nullptr ? load_relaxed(limits.ranks + link) : link;
   return load_relaxed(limits.gone + rank) != 0;
@@ -29,7 +30,7 @@ class BoundedWait {
   // Called once a poll has failed; false when there is no point in polling on. `link` is whose signal is
   // missing, or no_link.
   TCA_DEVICE bool keep_polling(Word link) { return ++polls_ % polls_between_checks != 0 || check_flag(link); }
-  // The same where it takes a while to say whose is missing.
+  // The same if it takes a while to say whose is missing.
   template <class Missing>
   TCA_DEVICE bool keep_polling_for(const Missing& missing) {
     return ++polls_ % polls_between_checks != 0 || check_flag(missing());
@@ -42,9 +43,9 @@ class BoundedWait {
   }
 
  private:
-  // Looks at `over`, in the GPU's own memory: once a wait of this rank has ended in vain, those behind it end
-  // too, of which there may be thousands on a stream. It looks at the clock and the host's memory much more
-  // seldom.
+  // Looks at `over`, in the GPU's own memory: once a wait of this rank has failed, those behind it end too,
+  // of which there may be thousands on a stream. It looks at the clock and the host's memory much less
+  // often.
   TCA_DEVICE bool check_flag(Word link) {
     if (load_relaxed(limits_.over) != 0) return false;
     if (polls_ % polls_between_host_checks != 0) return true;
@@ -59,13 +60,13 @@ class BoundedWait {
 #endif
       static std::uint64_t
       check_host(const WaitLimits& limits, Word step, Word link, std::uint64_t begin) {
-    // A wait of this length tells the host who is missing.
+    // A wait of this length tells the host which rank is missing.
     constexpr std::uint64_t long_ns = 10'000'000;
     if (load_relaxed(limits.abort) != 0) {
       store_relaxed(limits.over, 1);
       return 0;
     }
-    // Stands in place of a time: the partner is gone, and the wait makes its last polls.
+    // Used in place of a time: the partner is gone, and the wait makes its last polls.
     constexpr std::uint64_t last_polls = 1;
     if (link != no_link && is_gone(limits, link))
       return begin == last_polls ? give_up(limits, step, link) : last_polls;

@@ -1,4 +1,4 @@
-// How a layout is walked by many threads at once: from the number of an atom to where it lies.
+// How many threads walk a layout at once: from the number of an atom to its place.
 //
 // One thread moves an atom with one access. Its size is the largest power of two, at most 16 bytes, that
 // divides a put's runs, pitches and addresses.

@@ -1,6 +1,6 @@
 /// @file
-/// A collective of elements whose type is given at run time; see tca/raw.hpp. The collectives of tca/coll.hpp
-/// are thin layers over it.
+/// A collective over elements whose type is given at run time; see tca/raw.hpp. The collectives of
+/// tca/coll.hpp are thin layers over it.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ class State;
 }
 
 struct CollOptions {
-  /// Forces an algorithm, such as "ring" or, on cuda, "kernel_ll". When empty, the library chooses by size,
+  /// Forces an algorithm, such as "ring" or, on cuda, "kernel_ll". If empty, the library chooses by size,
   /// ranks and the costs of the channels. Must be the same on every rank.
   std::string algorithm = {};
   /// Forces a channel for every put, as ChainOptions::channel does. The collective is then made of chains.
   std::string channel = {};
-  /// How long `wait` may block for each round. The world's limit holds when this is not given.
+  /// How long `wait` may block for each round. If not given, the world's limit applies.
   std::optional<std::chrono::milliseconds> time_limit = {};
 };
 
@@ -54,17 +54,17 @@ struct Request {
 };
 
 /// A collective is set up once by all ranks, and then run as often as needed, with the promises of a chain:
-/// `start` n takes the input as it is. `wait` n returns when the input may be overwritten and the output is
-/// here. The output stays as it is until this rank's `start` n+1.
+/// `start` n takes the input as it is. `wait` n returns when the input may be overwritten and the output
+/// has arrived. The output stays as it is until this rank's `start` n+1.
 ///
 /// Only a collective's own `wait` and `test` drive its rounds after the first. So ranks that have several
 /// collectives under way must wait for them in the same order.
 class TCA_API Collective {
  public:
-  /// Collective. Makes a collective with memory of its own, which from() and to() return; a barrier has none.
-  /// broadcast, all_gather and all_reduce have one window, reduce_scatter and all_to_all have two. All three
-  /// constructors throw Error{refused}, with the same message on every rank, when ranks disagree or ask for
-  /// something impossible. tca/coll.hpp says how large the windows of each kind are.
+  /// Collective. Makes a collective with memory of its own, which from() and to() return; a barrier has
+  /// none. broadcast, all_gather and all_reduce have one window, reduce_scatter and all_to_all have two.
+  /// All three constructors throw Error{refused}, with the same message on every rank, if ranks disagree or
+  /// ask for something impossible. tca/coll.hpp says how large the windows of each kind are.
   Collective(World& world, Request request);
   /// Collective. Works in place.
   Collective(World& world, Request request, Window window);
@@ -78,14 +78,14 @@ class TCA_API Collective {
   /// Never blocks. Throws Error{invalid_argument} while a run is under way.
   void start();
 
-  /// Returns whether the run has finished, without blocking; true as well when none is under way. Throws as
+  /// Returns whether the run has finished, without blocking; also true when none is under way. Throws as
   /// `wait` does.
   [[nodiscard]] bool test();
 
   /// Throws Error{timed_out} or Error{rank_lost}; the message names the collective, its round, the step and
-  /// the ranks that are missing. After Error{timed_out} another `wait` goes on, as with a chain. Throws
-  /// Error{invalid_argument} where the last run was ordered on a stream. Returns at once where no run has
-  /// been started since the last `wait`, unless WorldOptions::check_steps makes that an error.
+  /// the ranks that are missing. After Error{timed_out} another `wait` continues, as with a chain. Throws
+  /// Error{invalid_argument} if the last run was ordered on a stream. Returns at once if no run has been
+  /// started since the last `wait`, unless WorldOptions::check_steps makes that an error.
   void wait();
 
   /// Waits for at most `duration`, and returns whether the run has finished; see Chain::wait_for.
@@ -98,13 +98,13 @@ class TCA_API Collective {
   }
 
   /// The same three, ordered on an accelerator's stream, which a CUDA graph may capture. `start` takes the
-  /// input as it is once the stream comes to it, and `wait` holds the stream. `run` is one kernel where the
-  /// name of the algorithm begins with "kernel", and chain behind chain elsewhere. The host waits for none of
-  /// them, except where ranks that are threads share a GPU (docs/gpu.md). Errors of such a run are thrown
-  /// by the next call on a stream, or by World::check.
+  /// input as it is when the stream reaches it, and `wait` holds up the stream. `run` is one kernel if the
+  /// name of the algorithm begins with "kernel", and otherwise one chain after the other. The host waits
+  /// for none of them, except where ranks that are threads share a GPU (docs/gpu.md). Errors of such a run
+  /// are thrown by the next call on a stream, or by World::check.
   ///
   /// They work on cuda and cuda+mpi. Reductions need one of the library's operations there, and elements of
-  /// float, double, int32 or int64. They throw Error{invalid_argument} for other reductions, and where there
+  /// float, double, int32 or int64. They throw Error{invalid_argument} for other reductions, and if there
   /// are no streams. A collective may be destroyed only when its runs on streams are over.
   void start(Stream stream);
   void wait(Stream stream);

@@ -41,7 +41,7 @@ inline std::int64_t advanced(const WindowState* window, std::int64_t offset, Cou
   return sum;
 }
 
-// The first element of this rank's part. Throws Error{invalid_argument} where elements are of another size.
+// The first element of this rank's part. Throws Error{invalid_argument} if elements have another size.
 TCA_API void* window_data(const raw::Window& window, std::size_t element_bytes);
 
 }  // namespace core
@@ -98,30 +98,31 @@ class Local {
   std::int64_t offset_;  // elements
 };
 
-/// A handle, as a tca::Window is: copies name the same window, and one that was moved from throws
+/// A handle, like a tca::Window: copies name the same window, and one that was moved from throws
 /// Error{invalid_argument}. Offsets and sizes count elements.
 class TCA_API Window {
  public:
   /// Collective. Makes a window with zeroed memory for `elements` elements of `element_bytes` bytes; see
-  /// World::window, which throws the same. Throws Error{invalid_argument} besides for elements of no bytes.
+  /// World::window, which throws the same. Also throws Error{invalid_argument} for elements of no bytes.
   Window(World& world, Count elements, std::size_t element_bytes, std::string name = {});
 
-  /// Collective. Makes a window of existing memory; see World::window.
+  /// Collective. Makes a window from existing memory; see World::window.
   Window(World& world, void* memory, Count elements, std::size_t element_bytes, std::string name = {});
 
   /// Collective. Makes a window in host memory; see World::host_window.
   [[nodiscard]] static Window on_host(World& world, Count elements, std::size_t element_bytes,
                                       std::string name = {});
 
-  /// Returns the first byte of this rank's part, which may be an accelerator's address; null where this rank
+  /// Returns the first byte of this rank's part, which may be an accelerator's address; null if this rank
   /// has none.
   void* data() const;
   std::size_t element_bytes() const;
-  /// Return the number of elements of this rank's part and of another one's. Throws Error{invalid_argument}
-  /// for a rank outside the world.
+  /// Return the number of elements of this rank's part and of another rank's. Throws
+  /// Error{invalid_argument} for a rank outside the world.
   std::size_t size() const;
   std::size_t size_on(int rank) const;
-  /// Returns the number that messages call this window by if it has no name; it is the same on every rank.
+  /// Returns the number by which messages refer to this window if it has no name; it is the same on every
+  /// rank.
   std::uint32_t number() const;
 
   /// Copy whole elements between host memory and this rank's part, from element `offset` on; see

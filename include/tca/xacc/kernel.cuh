@@ -27,7 +27,7 @@ struct xacc_view {
   T* data;
   int32_t pitch[dims - 1];
 
-  /// Where the index has 32 bits, one instruction multiplies and adds to the address.
+  /// If the index has 32 bits, one instruction multiplies and adds to the address.
   template <class Index>
   __device__ decltype(auto) operator[](Index i) const {
     T* const row = reinterpret_cast<T*>(reinterpret_cast<std::remove_all_extents_t<T>*>(data) +
@@ -42,8 +42,8 @@ struct xacc_view {
   }
 };
 
-/// A kernel whose blocks have at most so many threads. A multiprocessor is to hold 512 of them or more, so that each may
-/// have 128 registers, and all that an iteration loads is under way together.
+/// A kernel whose blocks have at most so many threads. A multiprocessor should hold 512 of them or more, so
+/// that each may have 128 registers, and all loads of an iteration are in flight together.
 #define XACC_THREADS(most) \
   __launch_bounds__((most) > 1024 ? 1024 : (most), (most) > 512 ? 1 : (most) < 32 ? 16 : 512 / (most))
 
@@ -61,7 +61,7 @@ __device__ inline int64_t xacc_threads() {
   if constexpr (axis == 2) return static_cast<int64_t>(gridDim.z) * blockDim.z;
 }
 
-/// A loop that threads share out begins at this thread's iteration, and goes on by as many as there are threads.
+/// A loop that threads share begins at this thread's iteration, and advances by as many as there are threads.
 template <int axis>
 __device__ inline int64_t xacc_start(int64_t from, int64_t step) {
   return from + xacc_thread<axis>() * step;
@@ -70,7 +70,7 @@ template <int axis>
 __device__ inline int64_t xacc_stride(int64_t step) {
   return xacc_threads<axis>() * step;
 }
-/// The same where this rank has only some of the iterations: `count` further on from `from`.
+/// The same if this rank has only some of the iterations: `count` further on from `from`.
 __device__ inline int64_t xacc_skip(const xacc_split* split, int64_t offset, int64_t from, int64_t step,
                                     int64_t count) {
   int64_t at = xacc_next(split, offset, from, step);
@@ -78,7 +78,7 @@ __device__ inline int64_t xacc_skip(const xacc_split* split, int64_t offset, int
   return at;
 }
 
-/// Sets *at to change(*at) as if nobody else did; returns what it was, and what it has become.
+/// Sets *at to change(*at) atomically; returns what it was, and what it has become.
 template <class T, class Change>
 __device__ T xacc_atomic(T* at, const Change& change) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "acc atomic is for elements of four or eight bytes");
@@ -176,8 +176,8 @@ __device__ T xacc_over_block(T mine) {
   return all;
 }
 
-/// The scratch memory of a meeting: a ticket, the results, and of each reduction one value a block. The runtime
-/// makes it zeroed, `xacc_slot_bytes` for each of these.
+/// The scratch memory of a meeting: a ticket, the results, and one value per block for each reduction. The
+/// runtime makes it zeroed, `xacc_slot_bytes` for each of these.
 template <class T>
 __device__ inline T* xacc_total(void* scratch, int number) {
   return reinterpret_cast<T*>(static_cast<char*>(scratch) + xacc_slot_bytes * (1 + number));
@@ -188,7 +188,7 @@ __device__ inline volatile T* xacc_partial(void* scratch, int reductions, int nu
   return reinterpret_cast<volatile T*>(static_cast<char*>(scratch) + xacc_slot_bytes * slot);
 }
 
-/// Every block leaves its value; the one that comes last combines all of them, in the order of blocks.
+/// Every block leaves its value; the last one to arrive combines all of them, in the order of blocks.
 template <class T, int operation>
 __device__ void xacc_leave_value(void* scratch, int reductions, int number, T mine) {
   const T block = xacc_over_block<T, operation>(mine);
@@ -238,7 +238,7 @@ __device__ void xacc_keep(void* scratch, int number, T* variable) {
   if (xacc_thread_of_block() == 0) *variable = *xacc_total<T>(scratch, number);
 }
 
-/// Tells a result to the host, if it waits.
+/// Reports a result to the host, if it waits.
 template <class T>
 __device__ void xacc_tell(const xacc_meeting& meeting, int number) {
   static_assert(sizeof(T) <= 8);

@@ -1,5 +1,5 @@
 /// @file
-/// The functions of OpenACC, for a device that is this rank's: the host's own processors, or a GPU.
+/// The functions of OpenACC, for this rank's device: the host's own processors, or a GPU.
 #ifndef TCA_XACC_OPENACC_H
 #define TCA_XACC_OPENACC_H
 
@@ -19,7 +19,7 @@ typedef enum acc_device_t {
 
 /// At least one, on hosts too.
 int acc_get_num_devices(acc_device_t kind);
-/// A rank's device is chosen when it starts; this confirms.
+/// A rank's device is chosen when it starts; this only confirms it.
 void acc_set_device_num(int device, acc_device_t kind);
 int acc_get_device_num(acc_device_t kind);
 acc_device_t acc_get_device_type(void);
@@ -31,7 +31,7 @@ void acc_async_wait(int queue);
 void acc_async_wait_all(void);
 void acc_wait(int queue);
 void acc_wait_all(void);
-/// Queues that are no numbers: of `async` without one, and of what the host waits for.
+/// Queues without a number: that of `async` without an argument, and the one that the host waits for.
 enum { acc_async_noval = -1, acc_async_sync = -2 };
 /// Memory of the device, for `deviceptr`.
 void* acc_malloc(size_t bytes);

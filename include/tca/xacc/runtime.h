@@ -1,6 +1,6 @@
 /// @file
 /// What translated XcalableACC programs call (docs/xacc.md). `tca xacc cc` puts it in front of every
-/// source; a program has no reason to. Everything here counts from 0 and in the order of C, whatever the
+/// source; a program has no reason to. Everything here counts from 0 and in C's order, whatever the
 /// directive said.
 #ifndef TCA_XACC_RUNTIME_H
 #define TCA_XACC_RUNTIME_H
@@ -32,14 +32,15 @@ typedef struct xacc_place {
   const char* directive;
 } xacc_place;
 
-/// The same of a directive that is executed often, with what the runtime has set up for it there. It is static and begins
-/// as the place and a zero, so that the next time costs a look at whether everything is as it was.
+/// The same for a directive that is executed often, with what the runtime has set up for it there. It is
+/// static and begins as the place and a zero, so that from the second time on only a check is needed
+/// whether everything is unchanged.
 typedef struct xacc_site {
   xacc_place place;
   void* kept;  ///< the runtime's
 } xacc_site;
 
-/// Ranks in a grid, row by row. `at` is where this rank lies; it is in none of them where `inside` is 0.
+/// Ranks in a grid, row by row. `at` is where this rank is; it is in none of them if `inside` is 0.
 typedef struct xacc_nodes {
   const char* name;
   int dims;
@@ -57,8 +58,8 @@ typedef struct xacc_nodes {
 
 enum xacc_format { XACC_NONE, XACC_BLOCK, XACC_CYCLIC, XACC_GBLOCK };
 
-/// One dimension of a template, and what of it this rank owns: `begin` up to `end`; of cyclic ones the blocks
-/// of `width` that begin at `begin` and lie `stride` apart.
+/// One dimension of a template, and the part of it that this rank owns: `begin` up to `end`; for cyclic
+/// ones the blocks of `width` that begin at `begin` and are `stride` apart.
 typedef struct xacc_split {
   int64_t low, size;  ///< size -1: to be fixed
   int format;
@@ -84,21 +85,21 @@ typedef struct xacc_array {
   struct xacc_layout* layout;  ///< of the runtime
 } xacc_array;
 
-/// How an array's dimension lies on its template.
+/// How an array's dimension is aligned with its template.
 typedef struct xacc_align {
   int template_dim;  ///< -1: on none
   int64_t offset;
   int64_t shadow_low, shadow_high;
 } xacc_align;
 
-/// In front of xacc_start, of a program that was translated with -fcheck.
+/// Called before xacc_start, in a program that was translated with -fcheck.
 void xacc_checked(void);
 void xacc_start(void);
 /// Where main returns; `unused` makes it a cleanup.
 void xacc_end_of_main(const int* unused);
 void xacc_register(void (*set_up)(void));
 
-/// Sizes that are xacc_rest are left open. `of` and its subscripts are NULL where the nodes are all ranks.
+/// Sizes that are xacc_rest are left open. `of` and its subscripts are NULL if the nodes are all ranks.
 void xacc_nodes_make(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
                      const xacc_place* at);
 void xacc_nodes_part(xacc_nodes* nodes, const char* name, int dims, const int64_t* sizes,
@@ -120,12 +121,13 @@ enum xacc_storage { XACC_OWN, XACC_ALLOCATED, XACC_GIVEN };
 void xacc_array_make(xacc_array* a, const char* name, size_t element_bytes, int type, int dims,
                      const int64_t* extents, const xacc_template* t, const xacc_align* align,
                      enum xacc_storage storage, void* given, const xacc_place* at);
-/// Lets other ranks reach an array while this one does something else. All ranks call it, for an array that stays as long
-/// as the program.
+/// Lets other ranks access an array while this one does something else. All ranks call it, for an array
+/// that lives as long as the program.
 void xacc_array_share(xacc_array* a, const xacc_place* at);
 void xacc_array_leave(xacc_array* a);
 void* xmp_malloc(void* descriptor, ...);
-/// What the program's `free` is: memory of xmp_malloc goes back to the runtime, any other to the C library.
+/// Replaces the program's `free`: memory from xmp_malloc goes back to the runtime, any other to the C
+/// library.
 void xacc_free(void* memory);
 
 /// Which nodes a directive means. Made by the calls below; subscripts are base, extent and step of each
@@ -160,7 +162,7 @@ enum {
 void xacc_reflect(xacc_array* a, const int64_t* widths, int flags, int64_t async, xacc_site* site);
 void xacc_reflect_init(xacc_array* a, const int64_t* widths, int flags, const xacc_place* at);
 void xacc_reflect_do(xacc_array* a, int flags, int64_t async, const xacc_place* at);
-/// Adds ghosts to the elements that they are of; `type` is a xacc_type.
+/// Adds ghosts to the elements that they stand for; `type` is a xacc_type.
 void xacc_reduce_shadow(xacc_array* a, const int64_t* widths, int type, int64_t async, const xacc_place* at);
 void xacc_barrier(xacc_on on, int flags, xacc_site* site);
 void xacc_wait_async(int64_t id, const xacc_place* at);
@@ -197,7 +199,7 @@ void xacc_reduce(void* values, int64_t count, int type, int operation, xacc_on o
 void xacc_reduce_array(xacc_array* a, int type, int operation, xacc_on on, int flags, const xacc_place* at);
 void xacc_bcast(void* values, int64_t bytes, const xacc_on* from, xacc_on on, int flags, xacc_site* site);
 
-/// A section: of a distributed array, or of memory that every rank has by itself.
+/// A section: of a distributed array, or of memory that every rank has separately.
 typedef struct xacc_section {
   xacc_array* array;  ///< or NULL
   void* memory;
@@ -206,11 +208,11 @@ typedef struct xacc_section {
   int64_t extent[XACC_DIMS];  ///< of `memory`
   int64_t base[XACC_DIMS], count[XACC_DIMS], step[XACC_DIMS];
 } xacc_section;
-/// Sections of memory that every rank has by itself.
+/// Sections of memory that every rank has separately.
 void xacc_bcast_section(const xacc_section* what, const xacc_on* from, xacc_on on, int flags,
                         const xacc_place* at);
-/// Of several nodes that have the greatest or least value, `choice` says whose `places` count: the first
-/// node's, or those that are first or last by their integers.
+/// If several nodes have the greatest or least value, `choice` says whose `places` count: the first node's,
+/// or those that are first or last by their integers.
 enum xacc_choice { XACC_FIRST_NODE, XACC_FIRST_PLACE, XACC_LAST_PLACE };
 void xacc_reduce_place(void* value, int type, int operation, int choice, const xacc_section* const* places,
                        int count, xacc_on on, const xacc_place* at);
@@ -226,7 +228,7 @@ const void* xacc_coarray_element(const xacc_section* from, int64_t image, const 
 void xacc_lock(const void* object, int64_t image, const xacc_place* at);
 void xacc_unlock(const void* object, int64_t image, const xacc_place* at);
 void xacc_post(xacc_on to, int64_t tag, const xacc_place* at);
-/// `from` is NULL for a post of anybody, a tag of -1 any.
+/// `from` is NULL for a post from anybody, a tag of -1 is any tag.
 void xacc_wait_post(const xacc_on* from, int64_t tag, const xacc_place* at);
 
 enum xacc_clause {
@@ -254,15 +256,15 @@ typedef struct xacc_data {
   int64_t queue;
   const xacc_place* at;
 } xacc_data;
-/// Queues of the device that are no numbers of `async(n)`: that of an `async` without one, and the one behind
-/// which the host waits.
+/// Queues of the device that are not numbers of `async(n)`: that of an `async` without one, and the one
+/// after which the host waits.
 enum { XACC_NOVAL = -1, XACC_SYNC = -2 };
 xacc_data xacc_data_enter(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_data_leave(xacc_data* data);
 void xacc_enter_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_exit_data(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
 void xacc_update(const xacc_item* items, int count, int64_t queue, const xacc_place* at);
-/// Ends the program where an item is not on the device.
+/// Ends the program if an item is not on the device.
 void xacc_present(const xacc_item* items, int count, xacc_site* site);
 
 /// An array as a kernel sees it: its element 0, 0, ... on the device, and how many elements its rows have.
@@ -270,18 +272,18 @@ typedef struct xacc_rows {
   void* data;
   int32_t pitch[XACC_DIMS - 1];
 } xacc_rows;
-/// End the program where the array is not on the device. `extents` are those of all dimensions but the first.
+/// End the program if the array is not on the device. `extents` are those of all dimensions but the first.
 void* xacc_device_address(const char* name, const void* host, const xacc_place* at);
-/// The same array with its memory on the device, for what stands in host_data. Both wait for what regions that the
-/// host need not wait for do there.
+/// The same array with its memory on the device, for code in host_data. Both wait for regions still running
+/// there that the host need not otherwise wait for.
 xacc_array xacc_array_on_device(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of_array(const xacc_array* a, const xacc_place* at);
 xacc_rows xacc_rows_of(const char* name, const void* memory, int dims, const int64_t* extents,
                        const xacc_place* at);
 
-/// A variable that a region's reduction adds to: the host's, or with `resident` what the device has of it. With `over`
-/// it is then reduced among these nodes as well, by `operation`, a xacc_operation, where a directive at `site` says so;
-/// `type` is a xacc_type.
+/// A variable that a region's reduction adds to: the host's, or with `resident` the device's copy. With
+/// `over` it is then also reduced among these nodes, by `operation`, a xacc_operation, if a directive at
+/// `site` says so; `type` is a xacc_type.
 typedef struct xacc_result {
   void* variable;
   size_t bytes;
@@ -290,8 +292,8 @@ typedef struct xacc_result {
   int type, operation;
   xacc_site* site;
 } xacc_result;
-/// A compute region as a kernel. `trips` says how often its loops go round that threads share out, the innermost
-/// first: 1 for those that there are not, and -1 where it is not known beforehand.
+/// A compute region as a kernel. `trips` says how many iterations its loops that threads share have, the
+/// innermost first: 1 for loops that do not exist, and -1 if it is not known beforehand.
 typedef struct xacc_launch {
   const void* kernel;
   int64_t trips[3];
@@ -308,31 +310,31 @@ void xacc_on_device(const char* name, int64_t number, const xacc_place* at);
 void xacc_barrier_device(const xacc_place* at);
 /// What of the scratch memory of a region's reductions one value has.
 enum { xacc_slot_bytes = 16 };
-/// Threads of a block, where a program does not say.
+/// Threads of a block, if the program does not say.
 enum { xacc_usual_threads = 128 };
-/// Runs a region behind what its queue has, with pointers to the kernel's parameters; the first is the runtime's. Returns
-/// whether its last block does what stands behind it.
+/// Runs a region after what its queue has, with pointers to the kernel's parameters; the first is the
+/// runtime's. Returns whether its last block also executes the statement that follows it.
 int xacc_run(const xacc_launch* how, void** values);
 /// Says that this program has regions for GPUs, before it starts.
 void xacc_use_gpu(void);
-/// The device's queues: `other` before `queue`, and the host behind one or all of them.
+/// The device's queues: `other` before `queue`, and the host after one or all of them.
 void xacc_order_queues(int64_t queue, int64_t other, const xacc_place* at);
 void xacc_wait_queue(int64_t queue, const xacc_place* at);
 void xacc_wait_queues(const xacc_place* at);
-/// Has rank 0 print the puts of each exchange when it is set up.
+/// Makes rank 0 print the puts of each exchange when it is set up.
 void xacc_explain(void);
-/// Returns `index`, of dimension `dim`; ends the program where this rank has no such element, not even as a
+/// Returns `index`, of dimension `dim`; ends the program if this rank has no such element, not even as a
 /// ghost.
 int64_t xacc_check(const xacc_array* a, int dim, int64_t index, const xacc_place* at);
 /// Bits of `access`; 0: only its address is taken.
 enum { XACC_READ = 1, XACC_WRITE = 2 };
-/// Returns where the element at an index is for those who access it here: on the device within a compute
-/// region, if it is there. Ends the program as xacc_check does, and where the copy that is read is older than
+/// Returns where the element at an index is for code that accesses it here: on the device within a compute
+/// region, if it is there. Ends the program as xacc_check does, and if the copy that is read is older than
 /// the other one.
 void* xacc_element(const xacc_array* a, int access, const int64_t* index, const xacc_place* at);
-/// The same of memory that every rank has by itself.
+/// The same for memory that every rank has separately.
 void* xacc_touch(const void* address, size_t bytes, int access, const xacc_place* at);
-/// A loop that is shared out or a compute region, as long as it runs.
+/// A distributed loop or a compute region, as long as it runs.
 typedef struct xacc_scope {
   int compute;
 } xacc_scope;
@@ -368,7 +370,7 @@ XACC_FUNCTION int64_t xacc_first(int64_t from, int64_t low, int64_t step) {
 XACC_FUNCTION int64_t xacc_first_down(int64_t from, int64_t high, int64_t step) {
   return from < high ? from : step == 1 ? high - 1 : from - (from - high + step) / step * step;
 }
-/// How often a loop from `from` up to `to` goes round.
+/// How many iterations a loop from `from` up to `to` has.
 XACC_FUNCTION int64_t xacc_trips(int64_t from, int64_t to, int64_t step) {
   return to > from ? (to - from + step - 1) / step : 0;
 }

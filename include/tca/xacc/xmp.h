@@ -14,7 +14,7 @@ extern "C" {
 
 typedef void* xmp_desc_t;
 
-/// Of this rank among those that execute, from 1; and from 0.
+/// The number of this rank among those that execute, from 1; and from 0.
 int xmp_node_num(void);
 int xmpc_node_num(void);
 int xmp_all_node_num(void);
@@ -28,15 +28,15 @@ int xmp_num_images(void);
 typedef struct xmp_lock_t {
   int of_the_runtime;
 } xmp_lock_t;
-/// Images wait for all, for one and for some of each other; what they have put before is in place then. `status`
-/// may be NULL, and becomes 0. Images count from 0.
+/// Images wait for all, for one and for some of each other; what they have put before is then in place.
+/// `status` may be NULL, and becomes 0. Images count from 0.
 void xmp_sync_all(int* status);
 void xmp_sync_images_all(int* status);
 void xmp_sync_image(int image, int* status);
 void xmp_sync_images(int count, int* images, int* status);
-/// What this image has put is in place.
+/// Afterwards everything that this image has put is in place.
 void xmp_sync_memory(int* status);
-/// Sets an element of any image's coarray in one piece, and reads it: `xmp_atomic_define(a[1]:[0], 5)` and
+/// Sets an element of any image's coarray atomically, and reads it: `xmp_atomic_define(a[1]:[0], 5)` and
 /// `xmp_atomic_ref(&value, a[1]:[0])`, as statements.
 #define xmp_atomic_define(atom, value) atom = (value)
 #define xmp_atomic_ref(value, atom) *(value) = atom
@@ -55,14 +55,14 @@ int xmp_array_gcllbound(void* array, int dim);
 int xmp_array_gclubound(void* array, int dim);
 int xmp_array_lshadow(void* array, int dim, int* width);
 int xmp_array_ushadow(void* array, int dim, int* width);
-/// Elements of this rank's part along a dimension, and where the first is; ghosts included.
+/// The number of elements of this rank's part along a dimension, and where the first is; ghosts included.
 int xmp_array_lsize(void* array, int dim, int* size);
 int xmp_array_laddr(void* array, void** address);
-/// The first index that this rank owns, and where among its elements an index is.
+/// The first index that this rank owns, and the position of an index among its elements.
 int xmp_array_lbound_global(void* array, int dim, int* index);
 int xmp_array_gtol(void* array, int dim, int global, int* local);
-/// How an array lies on its template: on which dimension, how far on, and whether each node along a dimension of
-/// the template has a copy.
+/// How an array is aligned with its template: with which dimension, with what offset, and whether each node
+/// along a dimension of the template has a copy.
 int xmp_align_axis(void* array, int dim, int* axis);
 int xmp_align_offset(void* array, int dim, int* offset);
 int xmp_align_replicated(void* array, int template_dim, int* replicated);
@@ -78,16 +78,16 @@ int xmp_dist_blocksize(void* t, int dim, int* size);
 int xmp_dist_gblockmap(void* t, int dim, int* map);
 int xmp_dist_axis(void* t, int dim, int* axis);
 int xmp_dist_nodes(void* t, xmp_desc_t* nodes);
-/// Where this rank lies in nodes, from 1.
+/// This rank's position in nodes, from 1.
 int xmp_nodes_index(void* nodes, int dim, int* index);
 int xmp_nodes_size(void* nodes, int dim, int* size);
 int xmp_nodes_ndims(void* nodes, int* dims);
 /// Which part of which nodes they are.
 int xmp_nodes_equiv(void* nodes, xmp_desc_t* of, int* low, int* high, int* step);
 
-/// All ranks that execute call these together, with descriptors. Elements stay as they are, so the arrays have the
-/// same type. Only xmp_transpose moves no more than it has to; for the others each rank has what they read as a
-/// whole for a while.
+/// All executing ranks call these together, with descriptors. Elements are not converted, so the arrays
+/// have the same type. Only xmp_transpose moves no more than it has to; for the others each rank
+/// temporarily holds everything that they read.
 void xmp_transpose(void* to, void* from, int from_may_change);
 void xmp_matmul(void* x, void* a, void* b);
 /// x[i] = a[index[i]] and x[index[i]] = a[i], with an array of indices for each dimension.
@@ -98,7 +98,7 @@ void xmp_pack(void* v, void* a, void* mask);
 void xmp_unpack(void* a, void* v, void* mask);
 void xmp_sort_up(void* from, void* to);
 void xmp_sort_down(void* from, void* to);
-/// Whether nothing is under way that `async(id)` began; other than wait_async it waits for nobody.
+/// Whether nothing that `async(id)` began is under way; unlike wait_async it waits for nobody.
 int xmp_test_async(int id);
 
 /// What programs take from mpi.h to say where they are.
