@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -57,6 +59,23 @@ std::string naming_variable(const CLI::App& command, const std::string& text) {
   return option->get_envname() + text.substr(name.size());
 }
 
+// Where the library names an option of the world, names the command's own in its place: `option faults` is --fault here.
+std::string naming_options(const CLI::App& command, const std::string& text) {
+  static const std::regex named("\\boption ([a-z_]+)");
+  std::string out;
+  std::string::const_iterator from = text.begin();
+  for (std::sregex_iterator at(text.begin(), text.end(), named); at != std::sregex_iterator(); ++at) {
+    std::string name = "--" + (*at)[1].str();
+    std::ranges::replace(name, '_', '-');
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option == nullptr && name.ends_with('s'))
+      option = command.get_option_no_throw(name.substr(0, name.size() - 1));
+    out.append(from, (*at)[0].first).append(option != nullptr ? option->get_name() : (*at)[0].str());
+    from = (*at)[0].second;
+  }
+  return out.append(from, text.end());
+}
+
 const CLI::App& chosen_command(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : chosen_command(*chosen.front());
@@ -80,7 +99,7 @@ std::string misplaced_option(const CLI::App& app) {
   return {};
 }
 
-std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const std::string& elsewhere) {
   if (const std::string misplaced = misplaced_option(app); !misplaced.empty()) return misplaced;
   if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
     return in_one_line(in_plain_words(*conversion));
@@ -104,7 +123,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   if (is_extra) return in_one_line(fmt::format("{}: not expected here", fmt::join(unexpected, " ")));
   // A subcommand may have subcommands of its own.
   if (const auto chosen = app.get_subcommands(); !chosen.empty())
-    return usage_message(*chosen.front(), error);
+    return usage_message(*chosen.front(), error, {});
   std::vector<std::string> names;
   for (const CLI::App* subcommand : app.get_subcommands({}))
     if (!subcommand->get_group().empty()) names.push_back(subcommand->get_name());
@@ -115,8 +134,9 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);
   // Short words are near to everything.
   const auto meant = unknown.front().size() > 3 ? base::nearest(unknown.front(), names) : std::nullopt;
-  return fmt::format("there is no subcommand `{}`; there are {}{}", unknown.front(), list,
-                     meant ? fmt::format("; did you mean `{}`?", *meant) : "");
+  return fmt::format("there is no subcommand `{}`; there are {}{}{}", unknown.front(), list,
+                     meant ? fmt::format("; did you mean `{}`?", *meant) : "",
+                     elsewhere.empty() ? "" : "; " + elsewhere);
 }
 
 // Returns this process's rank, or -1 when it is not a rank. Also returns -1 when the launcher's description
@@ -175,17 +195,18 @@ int run_chosen(CLI::App& app, const Subcommands& subcommands, int argc, char** a
   }
 }
 
-int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
+int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv, const std::string& elsewhere) {
   try {
     return run_chosen(app, subcommands, argc, argv);
   } catch (const CLI::ParseError& error) {
     const std::string name = subcommands.chosen_name();
     const std::string message =
-        fmt::format("{}\nTry `{} --help`.", usage_message(app, error), full_name(app));
+        fmt::format("{}\nTry `{} --help`.", usage_message(app, error, elsewhere), full_name(app));
     print_error(name, message, true);
     return usage_error;
   } catch (const Error& error) {
-    print_error(subcommands.chosen_name(), error.what(), error.code() == Errc::refused);
+    print_error(subcommands.chosen_name(), naming_options(chosen_command(app), error.what()),
+                error.code() == Errc::refused);
     return error.exit_code();
   } catch (const std::exception& error) {
     print_error(subcommands.chosen_name(), error.what(), false);
@@ -195,7 +216,7 @@ int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
 
 }  // namespace
 
-int command_line(int argc, char** argv, void (*add_all)(Subcommands&)) {
+int command_line(int argc, char** argv, void (*add_all)(Subcommands&), const std::string& elsewhere) {
   open_standard_descriptors();
   CLI::App app("OpenTCA: accelerators that write straight into each other's memory", "tca");
   app.set_version_flag("--version", fmt::format("tca {} ({})", library_version(), build_commit()));
@@ -206,12 +227,13 @@ int command_line(int argc, char** argv, void (*add_all)(Subcommands&)) {
   Subcommands subcommands(app);
   add_all(subcommands);
   subcommands.accept_former_names();
-  app.footer(subcommands.examples());
+  app.footer(elsewhere.empty() ? subcommands.examples()
+                               : fmt::format("{}\n\n{}", subcommands.examples(), elsewhere));
   if (argc == 1) {
     fmt::print("{}", app.help());
     return usage_error;
   }
-  return run(app, subcommands, argc, argv);
+  return run(app, subcommands, argc, argv, elsewhere);
 }
 
 }  // namespace tca::tool

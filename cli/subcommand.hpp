@@ -65,8 +65,9 @@ class Subcommands {
   std::vector<Entry> entries_;
 };
 
-// The whole of main(): returns the exit code of `tca`, whose subcommands `add_all` adds.
-int command_line(int argc, char** argv, void (*add_all)(Subcommands&));
+// The whole of main(): returns the exit code of `tca`, whose subcommands `add_all` adds. `elsewhere` says where others are, for
+// whoever asks for one that is not here.
+int command_line(int argc, char** argv, void (*add_all)(Subcommands&), const std::string& elsewhere = {});
 
 // Adds `--bind auto|core|none`, for subcommands that launch ranks.
 void add_bind_option(CLI::App& app, Binding& bind);

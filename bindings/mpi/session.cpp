@@ -1,12 +1,14 @@
 #include "mpi/session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <functional>
 
 #include "mpi/census/measure.hpp"
 #include "mpi/coll/communicator.hpp"
+#include "mpi/deny.hpp"
 #include "mpi/gpu/gpu.hpp"
 #include "mpi/hosts.hpp"
 #include "mpi/p2p/slot.hpp"
@@ -42,6 +44,8 @@ void Session::begin() {
     return;
   }
   is_whole_ = true;
+  if (const auto unserved = unserved_in(Settings::get().denied); !unserved.empty())
+    say(fmt::format("OPENTCA_MPI_DENY names no call that OpenTCA serves by {}", fmt::join(unserved, ", ")));
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   threads_are_many = level == MPI_THREAD_MULTIPLE;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "mpi/deny.hpp"
 
 namespace tca::interposer {
 
@@ -18,14 +20,6 @@ std::string variable(const char* name) {
 bool is_set(const char* name) {
   const std::string value = variable(name);
   return !value.empty() && value != "0";
-}
-
-// Names compare without MPI_ and in small letters. A call with large counts goes the way of the other, with which ranks may mix it.
-std::string plain(std::string_view name) {
-  std::string small;
-  for (const char letter : name) small += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  if (small.ends_with("_c")) small.resize(small.size() - 2);
-  return small.starts_with("mpi_") ? small.substr(4) : small;
 }
 
 Settings read() {
@@ -54,13 +48,8 @@ const Settings& Settings::get() {
 }
 
 bool Settings::allows(std::string_view name) const {
-  std::string_view rest = denied;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    if (plain(rest.substr(0, comma)) == plain(name)) return false;
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-  }
-  return true;
+  return std::ranges::none_of(names_in(denied),
+                              [&](std::string_view one) { return is_same_call(one, name); });
 }
 
 }  // namespace tca::interposer

@@ -22,7 +22,6 @@ namespace {
 int run_threads(const RankJob& job, WorldOptions options, const std::function<int(World&)>& rank) {
   int code = 0;
   options.fibers = !job.threads;
-  options.faults = job.faults;
   run_threads_and_tell(
       job.ranks,
       [&](World& world) {
@@ -118,8 +117,9 @@ void add_rank_options(CLI::App& app, RankJob& job) {
   add_bind_option(app, job.bind);
 }
 
-int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions& options,
-                 const CheckOfRanks& check, const std::function<int(World&)>& rank) {
+int run_as_ranks(const std::string& name, const RankJob& job, WorldOptions options, const CheckOfRanks& check,
+                 const std::function<int(World&)>& rank) {
+  options.faults = faults_by_option(job.faults);
   if (already_a_rank()) {
     const auto check_started = [&](int ranks) {
       check_launched(ranks, job.ranks_given ? job.ranks : ranks, job.threads);

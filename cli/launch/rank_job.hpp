@@ -42,8 +42,8 @@ using CheckOfRanks = std::function<void(int ranks)>;
 // Runs `rank` as every rank of the job: in this process where it was started as a rank or where ranks are
 // threads, otherwise in processes that run this command line again. Refuses an impossible job before any rank
 // begins; `check` is the last of the checks. Returns the exit code.
-int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions& options,
-                 const CheckOfRanks& check, const std::function<int(World&)>& rank);
+int run_as_ranks(const std::string& name, const RankJob& job, WorldOptions options, const CheckOfRanks& check,
+                 const std::function<int(World&)>& rank);
 
 // Runs `rank` in this process, which any launcher has started as a rank. Rank 0 runs `check` and throws what
 // it throws; the others return that error's exit code.

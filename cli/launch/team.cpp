@@ -86,6 +86,14 @@ std::string program_to_run(const std::string& name) {
   return path;
 }
 
+CannotRun cannot_start(const std::string& program, int error) {
+  if (error == ENOENT) return {127, fmt::format("{}: its interpreter is not there", program)};
+  if (error == ENOEXEC)
+    return {126,
+            fmt::format("{}: is not a program for this machine, nor a script that begins with #!", program)};
+  return {126, fmt::format("{}: cannot be run: {}", program, std::strerror(error))};
+}
+
 Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, const Streams& streams)
     : scratch_(options.scratch) {
   control_ = Fd(memfd_create(shm::launcher_memory, MFD_CLOEXEC));
@@ -192,11 +200,7 @@ void Team::check_started(const std::string& program) {
   }
   exec_said_.close();
   if (got != sizeof error) return;
-  if (error == ENOENT) throw CannotRun(127, fmt::format("{}: its interpreter is not there", program));
-  if (error == ENOEXEC)
-    throw CannotRun(
-        126, fmt::format("{}: is not a program for this machine, nor a script that begins with #!", program));
-  throw CannotRun(126, fmt::format("{}: cannot be run: {}", program, std::strerror(error)));
+  throw cannot_start(program, error);
 }
 
 // Where a rank has killed its whole group, the guard included, the group's number may soon be another's.

@@ -25,6 +25,9 @@ struct CannotRun : std::runtime_error {
 // is known before it runs.
 std::string program_to_run(const std::string& name);
 
+// Returns what is said where the system has refused to start it, with this errno.
+CannotRun cannot_start(const std::string& program, int error);
+
 struct Ended {
   int rank;
   int status;  // from waitpid

@@ -15,16 +15,7 @@ namespace tca::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Follows links even when the last one leads to nothing yet, a case that std::filesystem::weakly_canonical
-// leaves as it is.
-fs::path behind_links(fs::path path) {
-  constexpr int most = 40;  // the kernel's own limit
-  std::error_code unknown;
-  for (int links = 0; links < most && fs::is_symlink(path, unknown); ++links)
-    path = path.parent_path() / fs::read_symlink(path, unknown);
-  return path;
-}
+using base::behind_links;
 
 // Two options may name the same file when it is not a regular one, such as a terminal.
 bool is_same_file(const fs::path& one, const fs::path& other) {
@@ -81,8 +72,7 @@ void check_replaceable(const std::string& path, const std::string& suffix) {
   if (path.empty()) return;
   // A draft that exists already is not touched.
   const std::string draft = replaced_file(path) + suffix;
-  if (can_be_made(draft)) return;
-  if (errno != EEXIST || access(draft.c_str(), W_OK) != 0) refuse_to_write(path, errno);
+  if (!can_be_made(draft) && errno != EEXIST) refuse_to_write(path, errno);
 }
 
 }  // namespace tca::tool

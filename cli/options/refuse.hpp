@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
+#include "base/system/whole_file.hpp"
 
 namespace tca::tool {
 
@@ -34,8 +35,8 @@ void check_distinct(std::initializer_list<NamedFile> files);
 std::string replaced_file(const std::string& path);
 
 // Refuses a file that will be written to a draft, whose name is the file's with `suffix`, and then renamed,
-// when the file cannot be replaced or the draft cannot be written. An empty path means no file.
-void check_replaceable(const std::string& path, const std::string& suffix);
+// when the file cannot be replaced or no draft can be written. An empty path means no file.
+void check_replaceable(const std::string& path, const std::string& suffix = base::draft_suffix);
 
 // Refuses a setting of a modelled machine where none is modelled, if it was given by `option` rather than by
 // its environment variable.

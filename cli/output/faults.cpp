@@ -25,6 +25,11 @@ void add_fault_option(CLI::App& app, std::string& faults) {
       ->join(',');
 }
 
+std::string faults_by_option(const std::string& faults) {
+  const char* const by_environment = base::set_variable("OPENTCA_FAULTS");
+  return by_environment != nullptr && faults == by_environment ? "" : faults;
+}
+
 FaultReport::FaultReport(const std::string& asked, int ranks)
     : asked_(!asked.empty() || base::set_variable("OPENTCA_FAULTS") != nullptr), ranks_(ranks) {}
 

@@ -15,6 +15,10 @@ namespace tca::tool {
 // Adds --fault, which may be given several times.
 void add_fault_option(CLI::App& app, std::string& faults);
 
+// Returns what WorldOptions::faults is to be: what --fault had, or nothing where OPENTCA_FAULTS had it, which the library reads
+// itself, and then names where it refuses it.
+std::string faults_by_option(const std::string& faults);
+
 class FaultReport {
  public:
   // `asked` is what is to fail, as WorldOptions::faults; where it is empty, OPENTCA_FAULTS may still say.

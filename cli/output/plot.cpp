@@ -163,7 +163,7 @@ void check_drawable(const std::string& output) {
   const std::string ending = fs::path(output).extension();
   if (ending != ".svg" && ending != ".png" && ending != ".pdf")
     refuse("{}: the name must end in .svg, .png or .pdf", output);
-  check_writable(output);
+  check_replaceable(output);
   try {
     const Tools tools;
   } catch (const Interrupted&) {

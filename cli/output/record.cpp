@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
+#include "base/system/whole_file.hpp"
 #include "cli/launch/cores.hpp"
 #include "cli/launch/launch.hpp"
 #include "cli/output/build_info.hpp"
@@ -85,10 +84,8 @@ void add_ratio(const std::string& name, const std::optional<bench::Spread>& rati
 }
 
 void append_line(const std::string& path, const std::string& line) {
-  std::ofstream file(path, std::ios::app);
-  file << line << '\n' << std::flush;
-  if (!file)
-    throw Error(Errc::invalid_argument, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  if (const int error = base::append_whole(path, line + '\n'))
+    throw Error(Errc::invalid_argument, fmt::format("{}: cannot be written: {}", path, std::strerror(error)));
 }
 
 double rounded(double value) {

@@ -81,7 +81,7 @@ void agree_on_fabric(control::Control& control, const Asked& asked) {
     if (rank == 0) first = theirs;
     if (theirs != first) {
       fail(Errc::incompatible,
-           "rank {} asks for the fabric {}, rank 0 for {}; give every rank the same (WorldOptions::fabric or "
+           "rank {} asks for the fabric {}, rank 0 for {}; give every rank the same (option fabric or "
            "OPENTCA_FABRIC; without either, OPENTCA_SUBCLUSTER asks for shm+mpi)",
            rank, theirs, first);
     }
@@ -127,9 +127,8 @@ void check_reach(const control::Places& places, const std::string& fabric) {
   for (std::size_t rank = 0; rank < places.host.size(); ++rank) {
     if (places.host[rank] == 0 && places.sub_cluster[rank] == 0) continue;
     if (!places.obstacle.empty()) {
-      fail(Errc::incompatible,
-           "fabric {}: {}. Or choose {}+mpi or mpi (WorldOptions::fabric or OPENTCA_FABRIC)", fabric,
-           places.obstacle, fabric);
+      fail(Errc::incompatible, "fabric {}: {}. Or choose {}+mpi or mpi (option fabric or OPENTCA_FABRIC)",
+           fabric, places.obstacle, fabric);
     }
     const std::string where =
         places.host[rank] != 0
@@ -137,8 +136,8 @@ void check_reach(const control::Places& places, const std::string& fabric) {
             : fmt::format("in another sub-cluster than rank 0 (OPENTCA_SUBCLUSTER={}), and it serves one",
                           asked_sub_cluster());
     fail(Errc::invalid_argument,
-         "fabric {}: rank {} is {}; choose {}+mpi or mpi (WorldOptions::fabric or OPENTCA_FABRIC)", fabric,
-         rank, where, fabric);
+         "fabric {}: rank {} is {}; choose {}+mpi or mpi (option fabric or OPENTCA_FABRIC)", fabric, rank,
+         where, fabric);
   }
 }
 
@@ -246,7 +245,7 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
   const char* const set = base::set_variable("OPENTCA_FABRIC");
   const bool from_environment = asked.empty() && set != nullptr;
   const std::string name = from_environment ? set : asked.empty() ? std::string(otherwise) : asked;
-  const char* const origin = from_environment ? "OPENTCA_FABRIC" : "WorldOptions::fabric";
+  const char* const origin = from_environment ? "OPENTCA_FABRIC" : "option fabric";
   constexpr std::array<std::string_view, 6> names{"shm", "cuda", "mpi", "shm+mpi", "cuda+mpi", "sim"};
   if (std::find(names.begin(), names.end(), name) == names.end())
     fail(Errc::invalid_argument,

@@ -53,7 +53,7 @@ std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::mil
                                   : fmt::format("{} of {} ranks on this host", launch.here, launch.size);
     fail(Errc::invalid_argument,
          "{} started {}; the {} fabric serves one host, so start all of them on one, or choose {}+mpi "
-         "(WorldOptions::fabric or OPENTCA_FABRIC)",
+         "(option fabric or OPENTCA_FABRIC)",
          launch.launcher, where, fabric, fabric);
   }
   if (launch.size > shm::max_ranks) {

@@ -213,7 +213,7 @@ void State::require_streams(const char* call) {
     base::fail(
         Errc::invalid_argument,
         "{} of the {} on a stream: the world's fabric has no streams; call it without one, or choose the "
-        "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
+        "fabric cuda (option fabric or OPENTCA_FABRIC)",
         call, title());
   }
   if (kernels_) return kernels_->check();
@@ -297,7 +297,7 @@ void State::require_started(const char* call) const {
   if (!awaited_ || !checks_steps_) return;
   base::fail(Errc::invalid_argument,
              "{} of the {} without a start: no run of it was started since the last wait; call start first "
-             "(steps are checked: OPENTCA_CHECK or WorldOptions::check_steps)",
+             "(steps are checked: OPENTCA_CHECK or option check_steps)",
              call, title());
 }
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
@@ -213,27 +212,6 @@ std::string read_table(const fs::path& path, bool foreign) {
   }
   text.resize(have);
   return text;
-}
-
-void write_table(const fs::path& path, const std::string& text) {
-  std::string draft = path.string() + ".XXXXXX";
-  const auto refuse = [&](const char* what) {
-    const int error = errno;
-    unlink(draft.c_str());
-    fail(Errc::invalid_argument, {.file = path.string()}, "cannot be {}: {}", what, std::strerror(error));
-  };
-  {
-    const File file(mkostemp(draft.data(), O_CLOEXEC));
-    if (!file.is_open()) refuse("written");
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t put = write(file.fd(), text.data() + done, text.size() - done);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) refuse("written");
-      done += static_cast<std::size_t>(put);
-    }
-    if (fsync(file.fd()) != 0) refuse("written");
-  }
-  if (rename(draft.c_str(), path.c_str()) != 0) refuse("replaced");
 }
 
 Costs agree_on_costs(control::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics,

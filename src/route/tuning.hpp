@@ -33,10 +33,6 @@ TuningTable usable_table(std::string_view text, const TuningNeeds& needs);
 // unreadable or too large to be a table, or when it belongs to another user and `foreign` is false.
 std::string read_table(const std::filesystem::path& path, bool foreign);
 
-// Writes a file beside `path` first and then renames it, so that the old table or the new one is there at any
-// moment. Throws Error{invalid_argument} when it cannot be written.
-void write_table(const std::filesystem::path& path, const std::string& text);
-
 // Returns the costs for this rank's puts. `mpi` is the MPI that takes part, empty where none does.
 // Collective. All ranks use rank 0's table, since collectives must choose alike, and the built-in one where
 // rank 0 has none. Rank 0 writes a line to stderr when its table cannot serve, and one when the hardware of

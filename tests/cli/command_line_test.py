@@ -102,7 +102,6 @@ class Mistakes(CommandLineTest):
             ("/nowhere/all.jsonl: No such file", ("plot", "/nowhere/all.jsonl")),
             ("/nowhere: cannot be read as a folder of figures: No such file", ("scorecard", "--figures", "/nowhere")),
             ("--mpi: `lam`: choose openmpi, mpich or abi", ("mpi", "--mpi", "lam", "true")),
-            ("/nowhere/app: No such file", ("mpi", "/nowhere/app")),
         ):
             with self.subTest(arguments):
                 self.refused(reason, *arguments)

@@ -61,7 +61,9 @@ class FaultsTest(CommandTest):
         for arguments, reason in (
             (("faults",), "say what fails: --fault cable:0-1@20us"),
             (("faults", "--fault", "cable:0-1"), "'cable:0-1' is no fault"),
-            (("faults", "--fault", "cable:0-9@1us"), "no cable joins nodes 0 and 9"),
+            (("faults", "--fault", "cable:0-9@1us"), "tca faults: --fault: no cable joins nodes 0 and 9"),
+            (("himeno", "--ranks", "2", "--size", "XS", "--fault", "path:0-7:shm/pull@1ms"), "there is no rank 7 in a world of 2"),
+            (("bench", "pingpong", "--fault", "path:0-7:shm/pull@1ms"), "there is no rank 7 in a world of 2"),
             (("himeno", "--fabric", "shm", "--fault", "hub:0@1us"), "--fault hub:0@1us is for --fabric sim"),
             (("bench", "pingpong", "--fabric", "sim", "--fidelity", "flow", "--fault", "hub:0@1us"), "leave the fidelity at tlp"),
         ):
@@ -69,6 +71,13 @@ class FaultsTest(CommandTest):
                 said = self.run_tca(*arguments)
                 self.assertEqual(said.returncode, REFUSED, said.stdout + said.stderr)
                 self.assertIn(reason, said.stderr)
+
+    def test_a_refusal_names_the_variable_by_which_the_fault_came(self):
+        for fault, reason in (("cable:0-1", "'cable:0-1' is no fault"), ("cable:0-9@1us", "no cable joins nodes 0 and 9")):
+            for command in (("faults",), ("himeno", "--fabric", "sim", "--ranks", "4", "--size", "XS")):
+                said = self.run_tca(*command, OPENTCA_FAULTS=fault)
+                self.assertEqual(said.returncode, REFUSED, said.stdout + said.stderr)
+                self.assertIn(f"tca {command[0]}: OPENTCA_FAULTS: {reason}", said.stderr)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import html
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -255,6 +256,22 @@ class PlotTest(CommandTest):
         self.assert_refused(self.plot(self.write(""), *out), "there is nothing to draw in")
         self.assert_refused(self.plot(self.write(result()), "-o", "out.txt"), r"must end in \.svg, \.png or \.pdf", 2)
         self.assert_refused(self.plot(self.write(result()), "-o", "/nowhere/out.svg"), "/nowhere/out.svg: No such", 2)
+
+    def test_a_full_disk_leaves_the_picture_as_it_was(self):
+        self.need_matplotlib()
+        records, picture = self.write(result()), self.path("out.svg")
+        with open(picture, "w") as file:
+            file.write("old")
+        before = os.listdir(self.folder)
+        done = subprocess.run(
+            [TCA, "plot", records, "-o", picture], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, rf"tca plot: {picture}: File too large\n$")
+        with open(picture) as file:
+            self.assertEqual(file.read(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(before))
 
     def interrupt(self, python, everybody):
         """Ctrl-C while what stands in for python3 runs; the end of it."""

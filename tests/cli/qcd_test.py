@@ -305,6 +305,16 @@ class Measurements(QcdTest):
         self.assertRegex(said, r"(?m)^FACES +[0-9]+ +2  sim/mpi ")
         self.assert_refused("there is no message SUMS here; there is FACES", "dslash", *SMALL, "--channel", "SUMS=sim/mpi")
 
+    def test_where_it_ran_is_said_and_that_ranks_shared_processors(self):
+        ranks = min(16, 2 ** (len(os.sched_getaffinity(0)).bit_length()))  # more than processors
+        crowded = len(os.sched_getaffinity(0)) < ranks
+        for action in (("invert",), ("dslash", "--seconds", "0.05"), ("pion",), ("plaquette",)):
+            said = self.assert_done(*action, "--lattice", "4", "--ranks", str(ranks))
+            for line in (r"machine   .+, [0-9]+ cores?", rf"ranks     {ranks} ranks, ", r"versions  OpenTCA [0-9.]+ \(", r"world     OpenTCA"):
+                self.assertRegex(said, "(?m)^" + line)
+            measured = crowded and action[0] != "plaquette"
+            self.assertEqual(f"{ranks} ranks share" in said, measured, said)
+
     def test_an_inversion_as_json(self):
         solve = ("invert", *SMALL, "--grid", "1x1x1x2", "--tolerance", "1e-8", "--rhs", "2")
         for solver, precision in (("cg", "double"), ("bicgstab", "double"), ("cg", "mixed")):

@@ -1,7 +1,10 @@
 """The look that all drawings of `tca plot` share: who has which colour, the frame, and files of a small size."""
 
+import contextlib
 import io
+import os
 import re
+import shutil
 import signal
 
 import matplotlib.pyplot as plt
@@ -74,8 +77,23 @@ def save(figure, output):
         figure.savefig(data, format=ending, dpi=144)
         drawing = data.getvalue()
     plt.close(figure)
-    # Ctrl-C leaves no half of a file.
+    # Ctrl-C leaves no half of a file, nor does a full disk.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    with open(output, "wb") as file:
-        file.write(drawing)
+    replace(output, drawing)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def replace(output, data):
+    """Writes a draft beside the file, and renames it."""
+    path = os.path.realpath(output)
+    draft = path + ".unfinished"
+    try:
+        with open(draft, "wb") as file:
+            file.write(data)
+        if os.path.exists(path):
+            shutil.copymode(path, draft)
+        os.replace(draft, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.remove(draft)
+        raise OSError(error.errno, error.strerror, output) from error

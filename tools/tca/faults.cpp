@@ -28,7 +28,9 @@ struct FaultsOptions {
 // Returns the time by which whoever can be told has been: after twice the longest silence.
 double last_word(const net::Machine& machine, const std::string& faults) {
   des::Time latest = 0;
-  for (const net::Fault& fault : net::read_faults(faults, "--fault")) latest = std::max(latest, fault.at);
+  for (const net::Fault& fault :
+       net::read_faults(faults, faults_by_option(faults).empty() ? "OPENTCA_FAULTS" : "--fault"))
+    latest = std::max(latest, fault.at);
   const des::Time silence = machine.watch ? std::max(machine.watch->silence, machine.watch->host_silence) : 0;
   return des::to_us(latest + 2 * silence) * 1e-6;
 }
@@ -53,7 +55,10 @@ int run(const FaultsOptions& options) {
   };
   fmt::print("machine   a model of {}, {} ranks, in its own time\n", machine.title, options.ranks);
   World::run_threads(options.ranks, idle,
-                     {.fabric = "sim", .machine = options.machine, .faults = options.faults, .fibers = true});
+                     {.fabric = "sim",
+                      .machine = options.machine,
+                      .faults = faults_by_option(options.faults),
+                      .fibers = true});
   report.print();
   if (options.json.empty()) return 0;
   nlohmann::ordered_json line{{"command", "faults"}, {"machine", machine.name}, {"ranks", options.ranks}};

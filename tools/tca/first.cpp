@@ -13,4 +13,7 @@ void add_first(Subcommands& tca) {
 }  // namespace
 }  // namespace tca::tool
 
-int main(int argc, char** argv) { return tca::tool::command_line(argc, argv, tca::tool::add_first); }
+int main(int argc, char** argv) {
+  return tca::tool::command_line(argc, argv, tca::tool::add_first,
+                                 "`make build` makes the tca with all subcommands, build/release/bin/tca");
+}

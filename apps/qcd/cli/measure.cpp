@@ -27,14 +27,25 @@ std::unique_ptr<qcd::Peer> peer_for(World& world, const QcdOptions& options) {
   return options.compare ? qcd::mpi_peer(world) : nullptr;
 }
 
-QcdPace pace_of(World& world, const qcd::Times& times, std::vector<double> samples, double flops,
+// Returns this rank's median of a part.
+double median_of(double qcd::Times::*part, const std::vector<qcd::Times>& each) {
+  std::vector<double> times;
+  for (const qcd::Times& one : each) times.push_back(one.*part);
+  return median(std::move(times));
+}
+
+// `each` has the parts of each step on this rank.
+QcdPace pace_of(World& world, const std::vector<qcd::Times>& each, std::vector<double> samples, double flops,
                 std::int64_t bytes) {
   QcdPace pace{.samples_us = bench::largest(world, std::move(samples))};
   const auto count = static_cast<double>(std::max<std::size_t>(1, pace.samples_us.size()));
-  for (const qcd::Times& one : world.all_gather(times)) {
-    pace.operator_us = std::max(pace.operator_us, one.operator_us / count);
-    pace.wait_us = std::max(pace.wait_us, one.wait_us / count);
-    pace.sums_us = std::max(pace.sums_us, one.sums_us / count);
+  const qcd::Times own{.operator_us = median_of(&qcd::Times::operator_us, each),
+                       .wait_us = median_of(&qcd::Times::wait_us, each),
+                       .sums_us = median_of(&qcd::Times::sums_us, each)};
+  for (const qcd::Times& one : world.all_gather(own)) {
+    pace.operator_us = std::max(pace.operator_us, one.operator_us);
+    pace.wait_us = std::max(pace.wait_us, one.wait_us);
+    pace.sums_us = std::max(pace.sums_us, one.sums_us);
   }
   pace.median_us = median(pace.samples_us);
   if (pace.median_us > 0) pace.gflops = flops / count / pace.median_us * 1e-3;
@@ -121,29 +132,21 @@ struct Applied {
     in.assign(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(size));
     out.resize(size);
     d->apply(in, out, false);
-    d->times() = {};
   }
   void run(int count) {
     for (int n = 0; n < count; ++n) {
+      d->times() = {};
       const double before = qcd::now_us(d->world());
       d->apply(in, out, n % 2 == 1);
       samples.push_back(qcd::now_us(d->world()) - before);
+      each.push_back(d->times());
     }
-  }
-  // Returns the times of each of some further applications.
-  std::vector<qcd::Times> timed(int count) {
-    std::vector<qcd::Times> each;
-    for (int n = 0; n < count; ++n) {
-      const double before = d->times().wait_us;
-      d->apply(in, out, n % 2 == 1);
-      each.push_back({.wait_us = d->times().wait_us - before});
-    }
-    return each;
   }
 
   std::unique_ptr<qcd::Operator<T>> d;
   qcd::Field<T> in, out;
   std::vector<double> samples;
+  std::vector<qcd::Times> each;  // the parts of each of them
 };
 
 template <class T>
@@ -170,7 +173,7 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
   for (const auto& side : sides) {
     qcd::Operator<T>& d = *side->d;
     const double flops = d.flops() * static_cast<double>(d.shape().rhs * side->samples.size());
-    paces.push_back(pace_of(world, d.times(), std::move(side->samples), flops, d.bytes()));
+    paces.push_back(pace_of(world, side->each, std::move(side->samples), flops, d.bytes()));
   }
   if (peer) paces[1].peer = "mpi";
   if (world.rank() == 0) {
@@ -184,8 +187,7 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
                              .faces = sides[0]->d->explain(),
                              .sums = {},
                              .numbers = 0};
-  explain_messages(world, options, messages,
-                   options.explain ? sides[0]->timed(batch) : std::vector<qcd::Times>());
+  explain_messages(world, options, messages, sides[0]->each);
   if (world.rank() != 0 || options.json.empty()) return;
   for (std::size_t n = 0; n < paces.size(); ++n) append_dslash(setting, paces[n], sides[n]->d->explain());
 }
@@ -239,7 +241,7 @@ bool measure_inversion(World& world, const qcd::Gauge& gauge, const QcdSetting& 
       progress.begin();
       const qcd::Inversion inversion = side.inverter->invert(source, x);
       progress.end();
-      paces.push_back(pace_of(world, inversion.solution.times, inversion.solution.iteration_us,
+      paces.push_back(pace_of(world, inversion.solution.each, inversion.solution.iteration_us,
                               inversion.flops, side.inverter->bytes()));
       paces.back().peer = side.peer;
       if (!side.peer) each = inversion.solution.each;

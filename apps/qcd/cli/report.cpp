@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boot/bring_up.hpp"
-#include "model/machine/machine.hpp"
 #include "qcd/operators/wilson.hpp"
 #include "shared/mpi_session.hpp"
 
@@ -47,14 +45,14 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
                 .start = pace.start,
                 .peer = pace.peer,
                 .layout = "grid " + setting.grid,
-                .ranks = setting.ranks,
+                .ranks = setting.job.ranks,
                 .n = setting.extents[0],
                 .bytes = pace.bytes,
                 .samples_us = pace.samples_us,
                 .mpi_version = pace.peer == "mpi" ? apps::mpi_version() : std::string(),
                 .gpus = pace.gpus,
+                .model = setting.job.model,
                 .libraries = pace.libraries};
-  if (options.fabric == "sim") record.model = net::read_machine(boot::machine_name(options.machine)).title;
   const bool staggered = is_staggered(options);
   record.extra = {{"extents", setting.extents},
                   {staggered ? "mass" : "kappa", staggered ? options.mass : options.kappa},
@@ -68,6 +66,7 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
     record.extra["operator_us"] = rounded(pace.operator_us);
     record.extra["wait_us"] = rounded(pace.wait_us);
   }
+  if (!setting.job.placement.empty()) record.extra["placement"] = setting.job.placement;
   return record;
 }
 
@@ -76,7 +75,7 @@ void print_pace(const QcdPace& pace, const char* unit, bool sums, bool staggered
   if (pace.gpus.empty()) {
     fmt::print(": operator {:.1f}, halo wait {:.1f}", pace.operator_us, pace.wait_us);
     if (sums) fmt::print(", sums {:.1f}", pace.sums_us);
-    fmt::print(" (median; its parts are averages of the slowest rank)\n");
+    fmt::print(" (medians; each part is that of the rank where it is longest)\n");
   } else {
     fmt::print(" (median{})\n", sums ? " of slopes between a short solve and a long one" : "");
   }
@@ -126,9 +125,11 @@ void print_history(const std::vector<double>& history) {
 }  // namespace
 
 void print_setting(const QcdSetting& setting, const std::string& what) {
-  fmt::print("QCD {}: {} sites, {} rank{}, grid {}\n", what, qcd::describe(setting.extents), setting.ranks,
-             setting.ranks == 1 ? "" : "s", setting.grid);
-  fmt::print("world     {}\n", setting.world);
+  const QcdOptions& options = setting.options;
+  const int ranks = setting.job.ranks;
+  fmt::print("QCD {}: {} sites, {} rank{}, grid {}\n", what, qcd::describe(setting.extents), ranks,
+             ranks == 1 ? "" : "s", setting.grid);
+  print_job(setting.job, options.compare && !on_gpus(options) ? apps::mpi_version() : "");
   fmt::print("links     {}; plaquette {:.10f}, link trace {:.10f}\n", setting.links,
              setting.averages.plaquette, setting.averages.link_trace);
 }
@@ -207,15 +208,16 @@ void append_links(const QcdSetting& setting, const LinksMeasured& measured) {
   Record line{.bench = "qcd_" + options.action,
               .fabric = options.fabric,
               .layout = "grid " + setting.grid,
-              .ranks = setting.ranks,
+              .ranks = setting.job.ranks,
               .n = setting.extents[0],
-              .samples_us = measured.samples_us};
-  if (options.fabric == "sim") line.model = net::read_machine(boot::machine_name(options.machine)).title;
+              .samples_us = measured.samples_us,
+              .model = setting.job.model};
   line.extra = {{"extents", setting.extents},
                 {"links", setting.links},
                 {"plaquette", measured.averages.plaquette},
                 {"link_trace", measured.averages.link_trace}};
   line.extra.update(measured.extra);
+  if (!setting.job.placement.empty()) line.extra["placement"] = setting.job.placement;
   append_line(options.json, line.line());
 }
 

@@ -17,14 +17,13 @@ struct QcdSetting {
   const QcdOptions& options;
   qcd::Extents extents;
   std::string grid;
-  std::string world;  // from World::describe()
+  JobReport job;
   std::string links;  // where the links come from
-  int ranks;
   qcd::Averages averages;
 };
 
 // The time of a solver's iteration or of an application of the operator, and its parts. The parts are
-// averages, each of the rank where it is longest.
+// medians too, each of the rank where it is longest.
 struct QcdPace {
   std::vector<double> samples_us;  // rank 0's
   double median_us = 0;

@@ -38,9 +38,19 @@ class QcdJob {
 
   int run() {
     const std::string links = prepare_links();
-    QcdSetting setting{options_, extents_,      grid_.describe(), world_.describe(),
-                       links,    world_.size(), averages_};
+    QcdSetting setting{options_, extents_, grid_.describe(), describe_job(world_, options_),
+                       links,    averages_};
     if (first()) print_setting(setting, options_.action);
+    const int code = act(setting);
+    if (first() && options_.action != "plaquette") print_crowding(setting.job);
+    return code;
+  }
+
+ private:
+  bool first() const { return world_.rank() == 0; }
+
+  // Returns the exit code.
+  int act(const QcdSetting& setting) {
     if (options_.action == "generate") generate(setting);
     if (options_.action == "plaquette" && first() && !options_.json.empty())
       append_links(setting, {{averages_us_}, averages_});
@@ -56,9 +66,6 @@ class QcdJob {
     if (options_.action == "pion") pion(setting);
     return 0;
   }
-
- private:
-  bool first() const { return world_.rank() == 0; }
 
   std::string prepare_links() {
     std::string links;

@@ -23,9 +23,6 @@ void add(const Solution& first, Solution& last) {
   last.history.insert(last.history.begin(), first.history.begin(), first.history.end());
   last.iteration_us.insert(last.iteration_us.begin(), first.iteration_us.begin(), first.iteration_us.end());
   last.each.insert(last.each.begin(), first.each.begin(), first.each.end());
-  last.times.operator_us += first.times.operator_us;
-  last.times.wait_us += first.times.wait_us;
-  last.times.sums_us += first.times.sums_us;
 }
 
 template <class T>

@@ -13,7 +13,7 @@ template <class T>
 class Iteration {
  public:
   Iteration(Operator<T>& d, Sums& sums, const SolveOptions& options)
-      : d_(d), sums_(sums), options_(options), before_(d.times()), sums_before_(sums.time_us()) {}
+      : d_(d), sums_(sums), options_(options) {}
 
   // Takes the squared norms of the right-hand sides and of the first residuals.
   void begin(const Numbers& b2, const Numbers& r2) {
@@ -57,13 +57,7 @@ class Iteration {
 
   bool done(std::size_t r) const { return solution.residuals[r] <= options_.tolerance; }
 
-  Solution finish() {
-    solution.times = d_.times();
-    solution.times.operator_us -= before_.operator_us;
-    solution.times.wait_us -= before_.wait_us;
-    solution.times.sums_us = sums_.time_us() - sums_before_;
-    return std::move(solution);
-  }
+  Solution finish() { return std::move(solution); }
 
   Solution solution;
 
@@ -73,8 +67,6 @@ class Iteration {
   Operator<T>& d_;
   Sums& sums_;
   const SolveOptions& options_;
-  Times before_;
-  double sums_before_;
   Numbers b2_;
   double last_us_ = 0;
   Times last_;

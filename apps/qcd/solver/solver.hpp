@@ -39,7 +39,6 @@ struct Solution {
   Numbers residuals;                 // |b - D x| / |b|, as the iteration computes them
   std::vector<double> history;       // the largest residual after every iteration
   std::vector<double> iteration_us;  // on this rank
-  Times times;                       // on this rank, all iterations together
   std::vector<Times> each;           // on this rank, of each iteration
 };
 

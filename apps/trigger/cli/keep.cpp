@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
+#include "base/system/whole_file.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/output/record.hpp"
 #include "shared/cli/sweep.hpp"
@@ -110,14 +108,8 @@ void keep(const TriggerReport& report, const AppJob& job) {
 
 void keep_histogram(const TriggerReport& report, const std::string& path) {
   if (path.empty()) return;
-  const std::string file = replaced_file(path), draft = file + unfinished;
-  std::ofstream out(draft);
-  out << report.ways.front().summary.latency.percentiles() << std::flush;
-  out.close();
-  if (out && std::rename(draft.c_str(), file.c_str()) == 0) return;
-  const int error = errno;
-  std::remove(draft.c_str());
-  refuse("--histogram {}: cannot be written: {}", path, std::strerror(error));
+  if (const int error = base::write_whole(path, report.ways.front().summary.latency.percentiles()))
+    refuse("--histogram {}: cannot be written: {}", path, std::strerror(error));
 }
 
 }  // namespace tca::tool

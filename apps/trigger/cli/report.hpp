@@ -12,8 +12,6 @@
 
 namespace tca::tool {
 
-inline constexpr const char* unfinished = ".unfinished";  // behind the name of a file that is being written
-
 struct TriggerWay {
   std::string name;   // "OpenTCA", or what it is compared with
   std::string start;  // "host" or "kernel"

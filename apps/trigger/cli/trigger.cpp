@@ -36,7 +36,7 @@ void check_trigger_job(const TriggerOptions& options, int ranks) {
   check_distinct({{"--json", options.json}, {"--plot", options.plot}, {"--histogram", options.histogram}});
   check_writable(options.json);
   check_drawable(options.plot);
-  check_replaceable(options.histogram, unfinished);
+  check_replaceable(options.histogram);
   constexpr double in_processes = 1000;  // bytes of a distinct event, in its detector and in its rank
   const double distinct = static_cast<double>(std::min(run.events, trigger::distinct_events));
   check_memory(

@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "mpi/coll/elements.hpp"
 #include "mpi/coll/limits.hpp"
@@ -73,9 +75,12 @@ std::vector<std::string> gather(const std::string& mine) {
 
 void write(const Census& census, const std::string& path) {
   std::ofstream file(path);
-  if (!(file << json_lines(census)))
-    Session::get().say_here(
-        fmt::format("the census cannot be written to {}: {}", path, std::strerror(errno)));
+  if (file << json_lines(census) << std::flush) return;
+  const int error = errno;
+  std::error_code none;
+  if (std::filesystem::is_regular_file(path, none))
+    std::filesystem::remove(path, none);  // it has a part only
+  Session::get().say_here(fmt::format("the census cannot be written to {}: {}", path, std::strerror(error)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "mpi/coll/serve.hpp"
 #include "mpi/coll/serving.hpp"
 #include "mpi/coll/topology.hpp"
+#include "mpi/deny.hpp"
 #include "mpi/gpu/gpu.hpp"
 #include "mpi/tally.hpp"
 
@@ -114,6 +115,7 @@ std::int64_t longest(const Neighbours& neighbours, const Sent& sent, const Recei
 // Returns the topology of a communicator whose neighbourhood collectives may be served.
 template <Call call>
 Topology* topology_of(MPI_Comm comm) {
+  static_assert(is_served(Hooked<call>::name));
   static const bool allowed = Settings::get().allows(Hooked<call>::name);
   Communicator* const known = allowed ? Communicator::find(comm) : nullptr;
   if (known == nullptr || !known->topology().neighbours()) {

@@ -8,6 +8,7 @@
 #include "mpi/coll/moved.hpp"
 #include "mpi/coll/on_host.hpp"
 #include "mpi/coll/serving.hpp"
+#include "mpi/deny.hpp"
 #include "mpi/gpu/gpu.hpp"
 #include "mpi/tally.hpp"
 
@@ -29,6 +30,7 @@ Moved bytes_at(const void* buffer, const Shape& shape, int blocks = 1) {
 
 template <Call call>
 Prepared* find_prepared(const Shape& shape, MPI_Comm comm) {
+  static_assert(is_served(Hooked<call>::name));
   static const bool allowed = Settings::get().allows(Hooked<call>::name);
   Way way = allowed ? Way::communicator : Way::denied;
   Prepared* prepared = nullptr;

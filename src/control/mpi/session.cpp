@@ -112,7 +112,7 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit) {
   // Up to MPI_THREAD_FUNNELED only the main thread calls MPI, as in a program that asked for no level.
   if (threads <= MPI_THREAD_FUNNELED || given >= threads) return;
   constexpr std::string_view without_thread =
-      ", or leave the thread out (WorldOptions::progress_thread, OPENTCA_PROGRESS_THREAD) and call "
+      ", or leave the thread out (option progress_thread, OPENTCA_PROGRESS_THREAD) and call "
       "World::progress() now and then";
   const bool leaves_out = callers == Callers::progress_thread;
   base::fail(Errc::incompatible,

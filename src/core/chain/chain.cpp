@@ -43,7 +43,7 @@ device::Counted view_of(const core::CountedEnd& end) {
              end.chain,
              end.view == nullptr   ? "the chain is not committed yet"
              : end.view->unit == 0 ? "its layout is empty, and its length always 0"
-                                   : "no kernel reaches it; choose the fabric cuda (WorldOptions::fabric or "
+                                   : "no kernel reaches it; choose the fabric cuda (option fabric or "
                                      "OPENTCA_FABRIC) and a rank of the same sub-cluster");
 }
 

@@ -17,7 +17,7 @@ void ChainState::require_streams(const char* call) const {
     if (programs_[f]->on_accelerator() != nullptr) continue;
     fail(Errc::invalid_argument, about(),
          "{} of chain '{}' on a stream: the fabric {} has no streams; call it without one, or choose the "
-         "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
+         "fabric cuda (option fabric or OPENTCA_FABRIC)",
          call, name_, world_->fabrics()[f]->name());
   }
 }
@@ -74,7 +74,7 @@ const DeviceProducedChain& ChainState::device_produced() const {
          "device() of chain '{}': no kernel can drive what goes over the fabric {}; {}", name_,
          world_->fabrics()[f]->name(),
          device != nullptr ? "start the chain on a stream, or put to ranks of the same sub-cluster only"
-                           : "choose the fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)");
+                           : "choose the fabric cuda (option fabric or OPENTCA_FABRIC)");
   }
   return *device;
 }
@@ -84,10 +84,10 @@ const DeviceTimedChain& ChainState::device_timed() const {
   const DeviceTimedChain* const timed = programs_[0]->on_accelerator()->timed_device_chain();
   if (timed != nullptr) return *timed;
   fail(Errc::invalid_argument, about(), "device_timed() of chain '{}', {}", name_,
-       timed_
-           ? "in which this rank has no part"
-           : "which is not timed: ask for it before the commit (ChainOptions::timed, WorldOptions::timing or "
-             "OPENTCA_TIMING=1), or use device()");
+       timed_ ? "in which this rank has no part"
+              : "which is not timed: ask for it before the commit (option timed of the chain, option timing "
+                "of the world, or "
+                "OPENTCA_TIMING=1), or use device()");
 }
 
 const DeviceDoorbell& ChainState::doorbell() const {
@@ -102,7 +102,7 @@ const DeviceDoorbell& ChainState::doorbell() const {
          name_,
          counted_ != nullptr
              ? "it runs no chains with counted puts; start this one in the kernel itself (tca/chain.cuh)"
-         : alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
+         : alone ? "give it multiprocessors (option engine_blocks, on the fabric cuda) and not more "
                    "than 255 chains"
                  : "it puts to ranks of other sub-clusters, which kernels do not reach");
   }

@@ -22,7 +22,7 @@ void ChainState::fail_running(const char* call) const {
 void ChainState::fail_not_started(const char* call) const {
   fail(Errc::invalid_argument, about(),
        "{} of chain '{}' without a start: {}; call start first (steps are checked: OPENTCA_CHECK or "
-       "WorldOptions::check_steps)",
+       "option check_steps)",
        call, name_,
        step_ == 0 ? "no step of it was started yet"
                   : fmt::format("its step {} was waited for, and step {} not started", step_, step_ + 1));
@@ -69,7 +69,7 @@ void ChainState::fail_on_lost_path() const {
        "have arrived or not: one that is committed now takes another channel if there is one{}",
        world_->rank(), step_, name_, need->partner, reroute_ ? ", and no other is prepared" : "",
        world_->lost_paths(need->partner),
-       reroute_ ? "" : ", and one with ChainOptions::reroute does so by itself");
+       reroute_ ? "" : ", and one with the option reroute does so by itself");
 }
 
 std::vector<int> ChainState::missing() const {

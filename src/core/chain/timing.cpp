@@ -73,7 +73,8 @@ double TimeDistribution::quantile_us(double fraction) const {
 std::string Timing::describe() const {
   if (!timed)
     return fmt::format(
-        "chain '{}' is not timed; ask for it before the commit: ChainOptions::timed, WorldOptions::timing or "
+        "chain '{}' is not timed; ask for it before the commit: option timed of the chain, option timing of "
+        "the world, or "
         "OPENTCA_TIMING=1\n",
         chain);
   if (messages.empty()) return fmt::format("chain '{}' is timed, and nobody sends to this rank\n", chain);

@@ -52,7 +52,7 @@ Posting::Posting(const WorldState& world) : world_(world) {
     base::fail(
         Errc::invalid_argument, {.rank = world.rank()},
         "the fabric {} carries no posts, regions and notices; put through a chain (World::chain), or choose "
-        "another one (WorldOptions::fabric or OPENTCA_FABRIC)",
+        "another one (option fabric or OPENTCA_FABRIC)",
         fabric->name());
   }
 }

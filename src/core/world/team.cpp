@@ -15,7 +15,7 @@ std::unique_ptr<fabric::Team> make_team(const WorldState& world, const std::stri
   if (accelerator == nullptr) {
     base::fail(Errc::invalid_argument,
                "team '{}': the ranks of the fabric {} run no kernels; use tca/coll.hpp, or the fabric cuda "
-               "(WorldOptions::fabric or OPENTCA_FABRIC)",
+               "(option fabric or OPENTCA_FABRIC)",
                name, world.fabrics().front()->name());
   }
   return accelerator->make_team(name, max_values, max_blocks, world.control().time_limit, world.members());

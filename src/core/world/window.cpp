@@ -121,7 +121,7 @@ const DeviceWindow<std::byte>& Window::device() const {
   if (const DeviceWindow<std::byte>* device = state().memory().device_window()) return *device;
   base::fail(Errc::invalid_argument,
              "device() of {}: no kernel can put into a window of the fabric {}; choose the fabric cuda "
-             "(WorldOptions::fabric or OPENTCA_FABRIC)",
+             "(option fabric or OPENTCA_FABRIC)",
              state().title(), world.fabrics().front()->name());
 }
 

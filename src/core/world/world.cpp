@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <fstream>
 
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
+#include "base/system/whole_file.hpp"
 #include "core/chain/chain_state.hpp"
 #include "core/world/run_threads.hpp"
 #include "core/world/team_state.hpp"
@@ -21,7 +21,7 @@ namespace {
 WorldOptions with_environment(WorldOptions options, std::string_view default_fabric) {
   const boot::Environment environment = boot::read_environment();
   options.time_limit =
-      core::checked_limit(environment.time_limit.value_or(options.time_limit), "WorldOptions");
+      core::checked_limit(environment.time_limit.value_or(options.time_limit), "option time_limit");
   options.progress_thread = environment.progress_thread.value_or(options.progress_thread);
   options.check_steps = environment.check_steps.value_or(options.check_steps);
   options.timing = environment.timing.value_or(options.timing);
@@ -30,11 +30,11 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   if (options.fabric != "sim") {
     const char* const set = options.faults.empty() ? base::set_variable("OPENTCA_FAULTS") : nullptr;
     if (set != nullptr) options.faults = set;
-    core::read_paths(options.faults, set != nullptr ? "OPENTCA_FAULTS" : "WorldOptions::faults");
+    core::read_paths(options.faults, set != nullptr ? "OPENTCA_FAULTS" : "option faults");
   }
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,
-               "WorldOptions: device {} and {} engine blocks cannot be; -1 leaves the device to the library, "
+               "options device {} and engine_blocks {} cannot be; -1 leaves the device to the library, "
                "0 blocks are no engine",
                options.device, options.engine_blocks);
   }
@@ -182,15 +182,13 @@ void World::write_trace(const std::string& path) {
   const std::vector<base::Blob> all = control.make_together("World::write_trace", [&] {
     if (const base::Trace* mine = state().trace()) return mine->encode();
     base::fail(Errc::invalid_argument,
-               "World::write_trace: nothing was recorded; make the world with WorldOptions::trace");
+               "World::write_trace: nothing was recorded; make the world with its option trace");
   });
   control.do_together("World::write_trace", [&] {
     if (rank() != 0) return;
-    std::ofstream file(path);
-    file << base::Trace::chrome_json(all);
-    if (!file.flush()) {
+    if (const int error = base::write_whole(path, base::Trace::chrome_json(all))) {
       base::fail(Errc::invalid_argument, "World::write_trace: '{}' cannot be written: {}", path,
-                 std::strerror(errno));
+                 std::strerror(error));
     }
   });
 }

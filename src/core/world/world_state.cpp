@@ -25,7 +25,7 @@ void renumber(std::vector<int>& all) {
 
 std::vector<Path> paths_to_fail(const WorldOptions& options, int ranks) {
   if (options.fabric == "sim") return {};  // the parts of a modelled machine fail instead
-  std::vector<Path> paths = read_paths(options.faults, "WorldOptions::faults");
+  std::vector<Path> paths = read_paths(options.faults, "option faults");
   for (const Path& path : paths) {
     if (path.other >= ranks)
       base::fail(Errc::invalid_argument, "{} is to fail, and there is no rank {} in a world of {}",

@@ -57,7 +57,7 @@ std::uint64_t Inbox::take_lines(std::size_t bytes) {
   base::fail(
       Errc::out_of_memory,
       "the chains of this rank already stage {} of {} bytes, and no {} more lie together (at most {}). "
-      "Let large puts go direct (ChainOptions::channel = \"direct\") or destroy chains that are no longer "
+      "Let large puts go direct (option channel, \"direct\") or destroy chains that are no longer "
       "used",
       lines_.taken(), inbox_bytes, bytes, lines_.largest());
 }

@@ -190,11 +190,11 @@ std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const s
   auto model =
       std::make_shared<Model>(machine, ranks,
                               fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
-                                               : net::find_fidelity(fidelity, "WorldOptions::fidelity"),
+                                               : net::find_fidelity(fidelity, "option fidelity"),
                               fibers);
   const char* const failing = base::set_variable("OPENTCA_FAULTS");
   if (!faults.empty())
-    model->expect_faults(faults, "WorldOptions::faults");
+    model->expect_faults(faults, "option faults");
   else if (failing != nullptr)
     model->expect_faults(failing, "OPENTCA_FAULTS");
   return model;

@@ -163,6 +163,27 @@ class GoingWrong(MpiTest):
         self.assertEqual((run.returncode, run.stdout), (0, "ran\n"), run.stderr)
         self.assertIn("the loader does not find", run.stderr)
 
+    def test_only_served_calls_can_be_denied(self):
+        mpi = MPIS[0]
+        for names, why in (
+            ("Bcast,MPI_Foo", "`MPI_Foo` is no call that OpenTCA serves; it serves Barrier, .*Neighbor_alltoallw.* Send, "),
+            ("barier", "did you mean `Barrier`\\?"),
+        ):
+            run = subprocess.run([TCA, "mpi", "--deny", names, "true"], capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+            self.assertRegex(run.stderr, "^tca mpi: --deny: .*" + why)
+        self.environment["OPENTCA_MPI_DENY"] = "Bcast, Foo,bar"
+        run = self.mpirun(mpi, TCA, "mpi", program(mpi, "odd"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.count("rank 0: OPENTCA_MPI_DENY names no call that OpenTCA serves by Foo, bar"), 1, run.stderr)
+
+    def test_a_program_that_cannot_run_ends_as_in_a_shell(self):
+        plain = self.path("plain")
+        open(plain, "w").close()
+        for name, code in (("no-such-program", 127), (plain, 126), (self.folder, 126)):
+            run = subprocess.run([TCA, "mpi", name], capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
+            self.assertEqual((run.returncode, run.stderr.count("\n")), (code, 1), run.stderr)
+
     def test_a_setting_that_cannot_be_is_said_once(self):
         mpi = MPIS[0]
         self.environment["OPENTCA_MPI"] = "colls"

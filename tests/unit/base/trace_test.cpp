@@ -113,7 +113,7 @@ TEST(Trace, IsNotWrittenWhenNotAskedFor) {
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) { world.write_trace(file.path()); });
   for (const Caught& error : all) {
     EXPECT_EQ(error.code, Errc::invalid_argument);
-    EXPECT_TRUE(says(error.message, {"World::write_trace: nothing was recorded", "WorldOptions::trace"}));
+    EXPECT_TRUE(says(error.message, {"World::write_trace: nothing was recorded", "option trace"}));
   }
   EXPECT_FALSE(std::ifstream(file.path()).is_open());
 }

@@ -358,8 +358,7 @@ TEST(World, TakesItsFabricFromOptionsThenFromTheEnvironment) {
                        [&] { fabric_of(""); }));
   EXPECT_EQ(fabric_of("shm"), "fabric shm");
   unsetenv("OPENTCA_FABRIC");
-  EXPECT_TRUE(
-      is_wrong({"WorldOptions::fabric is 'SHM', and there is no such fabric"}, [&] { fabric_of("SHM"); }));
+  EXPECT_TRUE(is_wrong({"option fabric is 'SHM', and there is no such fabric"}, [&] { fabric_of("SHM"); }));
 }
 
 TEST(World, SaysThatItWasBuiltWithoutCuda) {
@@ -379,7 +378,7 @@ TEST(World, WaitsForHalfAMinuteUnlessToldOtherwise) {
 TEST(World, RefusesImpossibleNumbers) {
   EXPECT_TRUE(is_wrong({"device -2"}, [] { World::run_threads(1, [](World&) {}, {.device = -2}); }));
   EXPECT_TRUE(
-      is_wrong({"-1 engine blocks"}, [] { World::run_threads(1, [](World&) {}, {.engine_blocks = -1}); }));
+      is_wrong({"engine_blocks -1"}, [] { World::run_threads(1, [](World&) {}, {.engine_blocks = -1}); }));
   EXPECT_TRUE(is_wrong({"0 ranks"}, [] { World::run_threads(0, [](World&) {}); }));
   EXPECT_TRUE(is_wrong({"time limit of 0 ms"}, [] {
     World::run_threads(1, [](World&) {}, {.time_limit = std::chrono::milliseconds(0)});

@@ -75,10 +75,10 @@ TEST(Timing, IsAskedForByChainWorldAndEnvironment) {
 }
 
 TEST(Timing, SaysWhyThereIsNone) {
-  EXPECT_EQ(
-      Timing{.chain = "u"}.describe(),
-      "chain 'u' is not timed; ask for it before the commit: ChainOptions::timed, WorldOptions::timing or "
-      "OPENTCA_TIMING=1\n");
+  EXPECT_EQ(Timing{.chain = "u"}.describe(),
+            "chain 'u' is not timed; ask for it before the commit: option timed of the chain, option timing "
+            "of the world, or "
+            "OPENTCA_TIMING=1\n");
   EXPECT_EQ((Timing{.chain = "u", .timed = true}.describe()),
             "chain 'u' is timed, and nobody sends to this rank\n");
 }

@@ -40,7 +40,7 @@ TEST_F(InboxTest, SaysHowMuchIsTaken) {
   inbox_.allocate(0, 1024);
   EXPECT_TRUE(refuses(Errc::out_of_memory,
                       {"already stage 1024 of 1073741824 bytes, and no 1073741824 more lie together",
-                       fmt::format("at most {}", all - front - 1024), "channel = \"direct\""},
+                       fmt::format("at most {}", all - front - 1024), "option channel, \"direct\""},
                       [&] { inbox_.allocate(0, all); }));
 }
 

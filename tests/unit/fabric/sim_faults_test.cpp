@@ -292,8 +292,7 @@ TEST(SimFaults, WhatCannotFailIsRefused) {
                          {.fabric = "sim", .machine = machine, .fidelity = fidelity, .faults = faults});
     });
   };
-  EXPECT_TRUE(
-      says(refused("quong", "cable:0-1").message, {"WorldOptions::faults", "'cable:0-1' is no fault"}));
+  EXPECT_TRUE(says(refused("quong", "cable:0-1").message, {"option faults", "'cable:0-1' is no fault"}));
   EXPECT_TRUE(says(refused("quong", "cable:0-9@1us").message, {"no cable joins nodes 0 and 9", "lead to 1"}));
   EXPECT_TRUE(says(refused("quong", "hub:16@1us").message, {"hub 16: the machine has nodes 0 to 15"}));
   EXPECT_TRUE(says(refused("dgx-h200", "hub:0@1us").message, {"has no hubs that watch each other"}));

@@ -443,7 +443,7 @@ TEST(SimWorld, AMachineThatCannotBeIsRefused) {
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"deep-thought"},
                       [&] { World::run_threads(2, nothing, on("deep-thought")); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument,
-                      {"WorldOptions::fabric is 'simulated'", "shm, cuda, mpi, shm+mpi, cuda+mpi and sim"},
+                      {"option fabric is 'simulated'", "shm, cuda, mpi, shm+mpi, cuda+mpi and sim"},
                       [&] { World::run_threads(2, nothing, {.fabric = "simulated"}); }));
 }
 
@@ -644,7 +644,7 @@ TEST(SimWorld, FidelityIsWhatTheProgramAsksFor) {
     seconds_by("tpl");
     ADD_FAILURE() << "there is no fidelity tpl";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "WorldOptions::fidelity tpl: there are tlp, train, flow and rtl");
+    EXPECT_STREQ(error.what(), "option fidelity tpl: there are tlp, train, flow and rtl");
   }
 }
 

@@ -1,4 +1,4 @@
-// Tests tuning tables: their text, why one may not be used, how they are stored, and how ranks agree on one.
+// Tests tuning tables: their text, why one may not be used, and how ranks agree on one.
 #include "route/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -27,6 +27,8 @@ using route::Distance;
 using route::LayoutClass;
 using route::Spacing;
 using route::TuningTable;
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
 constexpr std::int64_t now = 1'800'000'000, day = 86400;
 
@@ -219,23 +221,6 @@ TEST_F(TuningTest, TheNameTellsHardwareAndFabricsApart) {
   EXPECT_EQ(route::tuning_path("A", "shm").string().find("not/absolute"), std::string::npos);
 }
 
-TEST_F(TuningTest, WritingReplacesAsAWholeAndLeavesNothingBeside) {
-  const fs::path path = folder_ / "deep" / "table.toml";
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"cannot be written: No such file"},
-                      [&] { route::write_table(path, "none"); }));
-  fs::create_directory(path.parent_path());
-  route::write_table(path, "one");
-  route::write_table(path, "two");
-  EXPECT_EQ(route::read_table(path, false), "two");
-  EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"cannot be written"},
-                      [&] { route::write_table(path / "below", "three"); }));
-  fs::create_directory(folder_ / "folder");
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"cannot be replaced"},
-                      [&] { route::write_table(folder_ / "folder", "four"); }));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2);
-}
-
 TEST_F(TuningTest, ReadingRefusesWhatIsNoTableOfOnesOwn) {
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"cannot be read: No such file"},
                       [&] { route::read_table(folder_ / "nothing", false); }));
@@ -272,26 +257,26 @@ class TuningInWorlds : public TuningTest {
 TEST_F(TuningInWorlds, TheUsersTableDecides) {
   EXPECT_EQ(chosen(), "shm/staged");
   EXPECT_EQ(said_, "");
-  route::write_table(own_path(), text());
+  write(own_path(), text());
   EXPECT_EQ(chosen(), "shm/pull");
   EXPECT_EQ(said_, "");
 }
 
 TEST_F(TuningInWorlds, TheEnvironmentNamesAnotherOrNone) {
-  route::write_table(own_path(), text());
+  write(own_path(), text());
   setenv("OPENTCA_TUNING", "off", 1);
   EXPECT_EQ(chosen(), "shm/staged");
   const fs::path elsewhere = folder_ / "elsewhere.toml";
   setenv("OPENTCA_TUNING", elsewhere.c_str(), 1);
   EXPECT_EQ(chosen(), "shm/staged");
   EXPECT_TRUE(says(said_, {"elsewhere.toml is not used: it cannot be read: No such file", "built-in"}));
-  route::write_table(elsewhere, text());
+  write(elsewhere, text());
   EXPECT_EQ(chosen(), "shm/pull");
   EXPECT_EQ(said_, "");
 }
 
 TEST_F(TuningInWorlds, OneThatCannotServeIsToldInOneLineOnce) {
-  route::write_table(own_path(), replaced(text(), "0.001", "0.002"));
+  write(own_path(), replaced(text(), "0.001", "0.002"));
   EXPECT_EQ(chosen(), "shm/staged");
   EXPECT_TRUE(says(
       said_,
@@ -386,7 +371,7 @@ TEST_F(Disagreeing, RanksOfOtherSubClustersAreFar) {
 }
 
 TEST_F(Disagreeing, OtherHardwareUsesRankZerosTableAndIsTold) {
-  route::write_table(own_path(), text());
+  write(own_path(), text());
   testing::internal::CaptureStderr();
   const route::Costs costs =
       agree({{}, {library_version(), {}, "PEACH2"}, {library_version(), {}, "PEACH3"}});
@@ -404,7 +389,7 @@ TEST_F(Disagreeing, OtherHardwareIsNothingToTellWithoutATable) {
 }
 
 TEST_F(TuningInWorlds, ExplainSaysWhichTable) {
-  route::write_table(own_path(), text());
+  write(own_path(), text());
   World::run_threads(1, [&](World& world) {
     Chain chain = world.chain("nothing");
     chain.commit();

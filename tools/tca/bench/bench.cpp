@@ -180,7 +180,7 @@ int run_modelled(BenchOptions options) {
   const WorldOptions world_options{.fabric = options.fabric,
                                    .machine = options.machine,
                                    .fidelity = options.fidelity,
-                                   .faults = options.faults,
+                                   .faults = faults_by_option(options.faults),
                                    .fibers = true};
   if (options.what == "commit")
     run_modelled_commit_bench(options, world_options);
@@ -269,6 +269,7 @@ int run_bench(const BenchOptions& options) {
   if (options.what == "overlap") unsetenv("OPENTCA_PROGRESS_THREAD");
   const WorldOptions world_options{.fabric = options.fabric,
                                    .engine_blocks = options.starts_by("engine") ? 1 : 0,
+                                   .faults = faults_by_option(options.faults),
                                    .progress_thread = options.progresses_by("thread")};
   const auto check_ranks = [&](int ranks) {
     check_launched(ranks, options.ranks_given ? options.ranks : ranks, false);

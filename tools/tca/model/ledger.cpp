@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "base/fail.hpp"
+#include "base/system/whole_file.hpp"
 
 namespace tca::tool {
 
@@ -37,7 +37,7 @@ void Ledger::end_iteration(std::size_t iteration, des::Time now) {
 }
 
 void Ledger::write_trace(const std::string& path) const {
-  std::ofstream file(path);
+  std::ostringstream file;
   file << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   const char* comma = "\n";
   const auto name = [&](const char* what, std::uint32_t rank, std::uint32_t lane, const std::string& text) {
@@ -59,8 +59,9 @@ void Ledger::write_trace(const std::string& path) const {
                R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{:.6f},"dur":{:.6f},"args":{{"bytes":{}}}}})",
                span.what, span.kind, span.rank, span.lane, des::to_us(span.begin),
                des::to_us(span.end - span.begin), span.bytes);
-  file << "\n]}\n" << std::flush;
-  if (!file) base::fail(Errc::invalid_argument, "{}: cannot be written: {}", path, std::strerror(errno));
+  file << "\n]}\n";
+  if (const int error = base::write_whole(path, file.str()))
+    base::fail(Errc::invalid_argument, "{}: cannot be written: {}", path, std::strerror(error));
 }
 
 }  // namespace tca::tool

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 
 #include "base/fail.hpp"
+#include "base/system/whole_file.hpp"
 
 namespace tca::tool {
 
@@ -200,9 +199,8 @@ class Picture {
 }  // namespace
 
 void draw_links(const net::Network& network, des::Time end, const std::string& path) {
-  std::ofstream file(path);
-  file << Picture(network, end).draw() << std::flush;
-  if (!file) base::fail(Errc::invalid_argument, "{}: cannot be written: {}", path, std::strerror(errno));
+  if (const int error = base::write_whole(path, Picture(network, end).draw()))
+    base::fail(Errc::invalid_argument, "{}: cannot be written: {}", path, std::strerror(error));
 }
 
 }  // namespace tca::tool

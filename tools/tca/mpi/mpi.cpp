@@ -1,6 +1,7 @@
 // `tca mpi`: runs an MPI program with the library's collectives in front of MPI's. It stands behind mpirun, once for each rank, and
 // becomes the program.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,12 +10,16 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/system/environment.hpp"
+#include "base/text/spelling.hpp"
+#include "cli/launch/launch.hpp"
+#include "cli/launch/team.hpp"
 #include "cli/options/one_of.hpp"
-#include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
+#include "mpi/deny.hpp"
 #include "mpi/program.hpp"
 
 namespace tca::tool {
@@ -73,17 +78,39 @@ void put_before(const std::string& program, const MpiOptions& options) {
   if (!options.json.empty()) set("OPENTCA_MPI_CENSUS", std::filesystem::absolute(options.json).string());
 }
 
-int run(const MpiOptions& options) {
-  const std::string program = find_program(options.argv.front());
-  if (program.empty()) refuse("{}: there is no such program in PATH", options.argv.front());
-  if (access(program.c_str(), X_OK) != 0) refuse("{}: {}", program, std::strerror(errno));
+// Returns why a list names calls that nobody need leave to MPI, or nothing.
+std::string unknown_calls(const std::string& list) {
+  const std::vector<std::string_view> unknown = interposer::unserved_in(list);
+  if (unknown.empty()) return {};
+  std::vector<std::string_view> served(interposer::served_collectives.begin(),
+                                       interposer::served_collectives.end());
+  const std::string collectives = fmt::format("{}", fmt::join(served, ", "));
+  served.insert(served.end(), interposer::message_calls.begin(), interposer::message_calls.end());
+  const auto meant = base::nearest(interposer::plain(unknown.front()), served);
+  return fmt::format("`{}` is no call that OpenTCA serves; {}", unknown.front(),
+                     meant ? fmt::format("did you mean `{}`?", *meant)
+                           : fmt::format("it serves {} and, with OPENTCA_MPI=all, {}", collectives,
+                                         fmt::join(interposer::message_calls, ", ")));
+}
+
+[[noreturn]] void become(const MpiOptions& options) {
+  const std::string program = program_to_run(options.argv.front());
   const char* const mode = base::set_variable("OPENTCA_MPI");
   if (mode == nullptr || std::strcmp(mode, "off") != 0) put_before(program, options);
   std::vector<char*> argv;
   for (const std::string& word : options.argv) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   execv(program.c_str(), argv.data());
-  refuse("{}: {}", program, std::strerror(errno));
+  throw cannot_start(program, errno);
+}
+
+int run(const MpiOptions& options) {
+  try {
+    become(options);
+  } catch (const CannotRun& error) {
+    if (is_first_rank()) fmt::print(stderr, "tca mpi: {}\n", error.what());
+    return error.exit_code;
+  }
 }
 
 }  // namespace
@@ -97,11 +124,13 @@ void add_mpi(Subcommands& tca) {
   app.add_option("--mpi", options->mpi, "MPI of a program from which it cannot be told, such as a script")
       ->check(one_of({"openmpi", "mpich", "abi"}));
   app.add_flag("--census", options->census, "Count and time the program's calls, and change nothing");
-  app.add_option("--json", options->json, "File for the census, which tca plot draws")->type_name("FILE");
+  app.add_option("--json", options->json, "File for a census, which tca plot draws; asks for one by itself")
+      ->type_name("FILE");
   app.add_flag("--report", options->report,
                "Say at the end which calls were served, and why others were not");
   app.add_flag("--check", options->check, "Run every served collective by MPI too, and compare");
-  app.add_option("--deny", options->denied, "Calls that are left to MPI, such as Allreduce,Bcast");
+  app.add_option("--deny", options->denied, "Calls that are left to MPI, such as Allreduce,Bcast")
+      ->check(CLI::Validator(unknown_calls, ""));
   app.add_option("PROGRAM", options->argv, "The program and its arguments")->required()->expected(1, -1);
   app.positionals_at_end();
 }

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/system/environment.hpp"
+#include "base/system/whole_file.hpp"
 #include "cli/launch/cores.hpp"
 #include "cli/launch/fd.hpp"
 #include "cli/launch/launch.hpp"
@@ -93,7 +94,7 @@ void check_place(const TuneOptions& options) {
         "there is nowhere to keep the table: neither XDG_CACHE_HOME nor HOME is set; set one, or give "
         "--output FILE");
   if (options.output.empty()) make_cache(path);
-  check_replaceable(path, ".XXXXXX");
+  check_replaceable(path);
 }
 
 // Called before what is drawn is measured.
@@ -262,7 +263,8 @@ void store(route::TuningTable& table, const TuneOptions& options) {
   keep_other_distances(table, path);
   {
     const Uninterrupted meanwhile;
-    route::write_table(replaced_file(path), table.text());
+    if (const int error = base::write_whole(path, table.text()))
+      refuse("{}: cannot be written: {}", path.string(), std::strerror(error));
   }
   fmt::print("table     {} holds {} pieces; {}\n", path.string(), table.all().size(),
              options.output.empty() ? "every later commit on this hardware chooses by it"

@@ -153,7 +153,7 @@ std::optional<Error> Flow::trouble(int rank, std::uint64_t step) const {
   return Error(
       Errc::path_lost,
       sentence("is lost", faults_->describe(*broken_),
-               "; a chain that is committed now goes round it, and one with ChainOptions::reroute does so by "
+               "; a chain that is committed now goes round it, and one with the option reroute does so by "
                "itself"),
       about);
 }
