@@ -187,11 +187,13 @@ struct ExchangePackets {
       });
     }
     return each_packet_by_rank(all, group, [&](Word to, Word packet) {
+      // Not even loaded: in place, the lane that combines this packet may store it meanwhile.
+      if (to == all.rank && (Kind::combines || all.keeps_own)) return true;
       const std::uint64_t piece = Pieces::load(all, all.input + to * all.input_pitch, packet);
-      if (to != all.rank)
-        all.place_at(to, step, packet).write(Packet::of(piece, step));
-      else if (!Kind::combines && !all.keeps_own)
+      if (to == all.rank)
         Pieces::store(all, all.output + to * all.output_pitch, packet, piece);
+      else
+        all.place_at(to, step, packet).write(Packet::of(piece, step));
       return true;
     });
   }
