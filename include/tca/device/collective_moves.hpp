@@ -197,13 +197,13 @@ template <class ThreadGroup>
 TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
   if (group.part() != 0) return;
 #ifdef __CUDA_ARCH__
-  constexpr bool kernels_end = true;
-#else
-  constexpr bool kernels_end = false;
+  if (all.moves_data) {
+    for (Word to = group.lane(); to < all.size; to += group.lanes())
+      if (to != all.rank) store_relaxed(all.theirs[to], step);
+    return;
+  }
 #endif
-  if (!kernels_end || !all.moves_data) return raise_flags(all, 0, step, group);
-  for (Word to = group.lane(); to < all.size; to += group.lanes())
-    if (to != all.rank) store_relaxed(all.theirs[to], step);
+  raise_flags(all, 0, step, group);
 }
 
 // The rest of the step; false, on every lane, if one of them gave up.
