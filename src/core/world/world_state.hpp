@@ -45,8 +45,8 @@ class WorldState : public std::enable_shared_from_this<WorldState>, public Retir
  public:
   WorldState(boot::Connections connections, const WorldOptions& options);
 
-  // Collective over `ranks`, which include this one. Returns the state of a group of them, which shares this
-  // world's fabrics and keeps it alive. Throws Error{invalid_argument} for ranks that cannot form a group.
+  // Collective over `ranks`, which include this one. Returns the state of a group of them, which shares
+  // this world's fabrics and keeps it alive. Throws Error{invalid_argument} if they cannot form a group.
   std::shared_ptr<WorldState> make_group(std::span<const int> ranks);
   WorldState(const WorldState&) = delete;
   ~WorldState() override { quiesce(); }
