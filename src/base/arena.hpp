@@ -1,5 +1,5 @@
-// Hands out pieces of memory by their offsets: of memory into which other ranks write, which is shared once and
-// then divided, because to share every piece would take a mapping and a meeting of the ranks each time.
+// Hands out pieces of memory by their offsets, for memory into which other ranks write: it is shared once
+// and then divided, because sharing each piece would take a mapping and a meeting of the ranks every time.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace tca::base {
 
-// A piece that is given back is merged with free neighbours, so that pieces of another size find room.
+// A piece that is returned is merged with free neighbours, so that pieces of other sizes find room.
 class Arena {
  public:
-  // Hands out the `bytes` from offset `begin` on. Pieces take multiples of `grain` bytes, so that they begin at
-  // multiples of it where `begin` is one.
+  // Hands out the `bytes` from offset `begin` on. Pieces are multiples of `grain` bytes, so they begin at
+  // multiples of it if `begin` is one.
   Arena(std::uint64_t begin, std::size_t bytes, std::size_t grain = 1) : grain_(grain) { add(begin, bytes); }
 
-  // Takes the beginning of the smallest free place that is large enough, the first of several; returns its
-  // offset, or nothing when there is none.
+  // Takes the beginning of the smallest free place that is large enough, the first if there are several;
+  // returns its offset, or nothing if there is none.
   std::optional<std::uint64_t> take(std::size_t bytes);
-  // `bytes` is what was asked for.
+  // `bytes` is the size that was requested.
   void give_back(std::uint64_t offset, std::size_t bytes);
 
   std::size_t taken() const { return taken_; }

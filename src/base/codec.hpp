@@ -1,5 +1,5 @@
-// Encodes values and strings as bytes and decodes them again: the data that ranks of one version exchange
-// during set-up.
+// Encodes values and strings as bytes and decodes them again: the data that ranks of the same version
+// exchange during set-up.
 #pragma once
 
 #include <cstddef>

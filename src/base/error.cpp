@@ -17,7 +17,7 @@ void write(Writer& writer, const Error& error) {
   writer.put_string(fields.file).put(fields.line).put(fields.column);
 }
 
-// The message has the place in a file already.
+// The message already contains the place in a file.
 Error read_error(Reader& reader) {
   const auto code = reader.get<Errc>();
   const std::string message = reader.get_string();

@@ -1,4 +1,4 @@
-// Encodes errors as bytes: what a rank that cannot go on tells the others.
+// Encodes errors as bytes: what a rank that cannot continue tells the others.
 #pragma once
 
 #include "base/codec.hpp"

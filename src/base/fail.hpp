@@ -1,4 +1,4 @@
-// Throws an Error with a formatted message, and with what it has to do with.
+// Throws an Error with a formatted message, and with the ranks, chain and so on that it concerns.
 #pragma once
 
 #include <fmt/format.h>

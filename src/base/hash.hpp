@@ -1,4 +1,4 @@
-// Hashes of bytes and of numbers, which are the same everywhere and at all times.
+// Hashes of bytes and of numbers, which are the same everywhere and always.
 #pragma once
 
 #include <cstddef>

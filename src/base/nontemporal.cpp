@@ -11,8 +11,8 @@
 
 namespace tca::base {
 
-// Sanitizers do not see non-temporal stores. In builds with a sanitizer these are ordinary stores, so that it
-// can check where they go and when.
+// Sanitizers do not see non-temporal stores. In builds with a sanitizer these are ordinary stores, so that
+// it can check where and when they are made.
 #if !defined(__SSE2__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
 void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes) {

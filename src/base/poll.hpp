@@ -1,9 +1,9 @@
-// Paces the wait for another rank's store: spin while the store is likely to be under way, then yield the
+// Paces the wait for another rank's store: spin while the store is likely to be imminent, then yield the
 // core, then sleep.
 //
 // Nobody wakes the waiting rank, so the storing side never makes a system call. In return the waiting rank
-// notices the store late, by at most a sixteenth of the time already waited. Where polling itself moves what
-// is waited for, a rank does not sleep during the first second.
+// notices the store late, by at most a sixteenth of the time already waited. If polling itself advances
+// what is waited for, a rank does not sleep during the first second.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace tca::base {
 
-// With more ranks than cores, a rank that spins may keep the rank that it waits for from running.
+// With more ranks than cores, a spinning rank may keep the rank that it waits for from running.
 enum class Cores { enough, crowded };
 
 class Poll {
@@ -27,7 +27,7 @@ class Poll {
     bool moves = false;  // a transfer, awaited or not, advances only when the caller looks
   };
 
-  // The caller calls this after each look that found nothing. Returns true when enough time has passed that
+  // The caller calls this after each look that found nothing. Returns true if so much time has passed that
   // the caller should check the clock and look for dead partners. This never happens while spinning.
   bool pause(Look look) {
     if (spins_left_ > 0) {
@@ -41,7 +41,7 @@ class Poll {
   // Whether spinning is over, so that this rank has time for other work.
   bool has_yielded() const { return spins_left_ == 0; }
 
-  // Returns the time since the first look at the clock, which comes after the spinning; see Waited.
+  // Returns the time since the first look at the clock, which is after the spinning; see Waited.
   std::chrono::nanoseconds waited() const { return waited_.so_far(); }
 
  private:
@@ -61,8 +61,8 @@ struct Awaited {
   double seconds() const { return std::chrono::duration<double>(waited).count(); }
 };
 
-// Waits at set-up, when nothing else is to be done meanwhile, until `done()` returns true, and asks it once
-// more when the limit has passed.
+// Waits during set-up, when there is nothing else to do meanwhile, until `done()` returns true, and asks it
+// once more when the limit has passed.
 template <class Done>
 Awaited await(Done&& done, std::chrono::nanoseconds limit) {
   Poll poll(Cores::crowded);

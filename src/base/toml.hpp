@@ -1,6 +1,6 @@
-// Includes toml++; nobody includes it directly. toml++ asserts conditions that do not hold on damaged text.
-// Where NDEBUG is defined it tells the compiler to assume them, so that the behaviour is then undefined.
-// Without NDEBUG, and with an empty assertion, such text is refused with an error that names the place.
+// Includes toml++; nothing else includes it directly. toml++ asserts conditions that do not hold for
+// damaged text. If NDEBUG is defined, it tells the compiler to assume them, so the behaviour is undefined.
+// Without NDEBUG, and with an empty assertion, such text is rejected with an error that names the place.
 #pragma once
 
 #pragma push_macro("NDEBUG")

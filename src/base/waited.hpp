@@ -7,8 +7,8 @@
 
 namespace tca::base {
 
-// Sums the time between looks at the clock, counting no more than `most_at_once` between two of them. So a
-// time during which the process was stopped (Ctrl-Z, a job that the batch system suspends) hardly counts.
+// Sums the time between looks at the clock, counting no more than `most_at_once` between two of them. So
+// time in which the process was stopped (Ctrl-Z, a job suspended by the batch system) hardly counts.
 class Waited {
  public:
   using Clock = std::chrono::steady_clock;
@@ -50,8 +50,8 @@ class TestLoop {
     return checks() != before;
   }
 
-  // Counts a wait for step `step` that was no test, and returned before the step had finished. Returns what
-  // `go_round` does.
+  // Counts a wait for step `step` that was not a test and returned before the step had finished. Returns
+  // the same as `go_round`.
   bool add(std::uint32_t step, std::chrono::nanoseconds waited) {
     if (step != step_) *this = TestLoop(step);
     const auto before = checks();

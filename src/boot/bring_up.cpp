@@ -45,7 +45,7 @@ std::unique_ptr<fabric::Fabric> make_cuda(control::Control&, const WorldOptions&
 
 bool uses_shm(const std::string& fabric) { return !on_gpus(fabric) && fabric != "mpi"; }
 
-// `space` is needed where the fabric `uses_shm`.
+// `space` is needed if the fabric `uses_shm`.
 void make_fabrics(Connections& connections, const WorldOptions& options, Ranks ranks,
                   std::unique_ptr<shm::Space> space) try {
   control::Control& control = *connections.control;
@@ -60,15 +60,15 @@ void make_fabrics(Connections& connections, const WorldOptions& options, Ranks r
     fabrics.push_back(make_mpi_fabric(control, options, stager));
   }
 } catch (const Error& error) {
-  // Partners that wait for this rank learn why it failed. Where it has itself lost a rank, the control plane
-  // has already noted which.
+  // Partners that wait for this rank learn why it failed. If it has itself lost a rank, the control plane
+  // has already noted which one.
   if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out)
     connections.control->trouble = {error.what()};
   throw;
 }
 
-// Makes sure that all ranks ask for what can be, and for the same fabric: ranks of different fabrics would
-// wait for each other in different calls.
+// Makes sure that all ranks ask for something possible, and for the same fabric: ranks of different fabrics
+// would wait for each other in different calls.
 void agree_on_fabric(control::Control& control, const Asked& asked) {
   const auto mine = [&] {
     if (asked.refusal) throw Error(*asked.refusal);
@@ -102,8 +102,8 @@ Connections bring_up_alone_on_model(const LaunchInfo& launch, const WorldOptions
   return connections;
 }
 
-// Finds the sub-clusters: of the size that OPENTCA_SUBCLUSTER asks for, and of ranks that reach one another.
-// Throws, on every rank alike, when ranks ask for different sizes.
+// Finds the sub-clusters: of the size that OPENTCA_SUBCLUSTER asks for, and of ranks that reach one
+// another. Throws, on every rank alike, if ranks ask for different sizes.
 control::Places find_places(control::Control& control, std::vector<int> hosts, const shm::Found& found) {
   std::vector<int> all;
   for (const base::Blob& blob : control.make_together(
@@ -120,8 +120,8 @@ control::Places find_places(control::Control& control, std::vector<int> hosts, c
   return {std::move(hosts), std::move(sub_clusters), found.obstacle};
 }
 
-// Throws where the ranks do not all belong to one sub-cluster and the fabric lacks MPI, so that it would
-// reach neither other hosts nor other sub-clusters.
+// Throws if the ranks do not all belong to one sub-cluster and the fabric lacks MPI, so that it would reach
+// neither other hosts nor other sub-clusters.
 void check_reach(const control::Places& places, const std::string& fabric) {
   if (needs_mpi(fabric)) return;
   for (std::size_t rank = 0; rank < places.host.size(); ++rank) {
@@ -141,7 +141,7 @@ void check_reach(const control::Places& places, const std::string& fabric) {
   }
 }
 
-// Brings up the fabrics of processes that have met. `hosts` has the number of each rank's host.
+// Brings up the fabrics of processes that have met. `hosts` holds the number of each rank's host.
 void connect(Connections& connections, const WorldOptions& options, std::vector<int> hosts) {
   control::Control& control = *connections.control;
   shm::Found found;
@@ -170,8 +170,8 @@ Connections bring_up_on(std::unique_ptr<control::Control> control, std::string l
   return connections;
 }
 
-// Throws when the launcher speaks another protocol than this MPI. Every process would then be a world
-// of one, which ends without an error. `started` is the number of processes that MPI knows of.
+// Throws if the launcher speaks a different protocol from this MPI. Every process would then be a world of
+// one, which ends without an error. `started` is the number of processes that MPI knows of.
 void check_known_to_mpi(const LaunchInfo& launch, int started) {
   if (launch.size <= 1 || started > 1) return;
   fail(
@@ -182,7 +182,7 @@ void check_known_to_mpi(const LaunchInfo& launch, int started) {
       launch.launcher, launch.size, mpi_library());
 }
 
-// Throws where ranks come from a launcher that tells no MPI of them.
+// Throws if ranks come from a launcher that tells no MPI about them.
 void check_not_by_itself(const LaunchInfo& launch, const std::string& fabric) {
   if (launch.known_to_mpi || launch.size <= 1) return;
   if (launch.launcher == "tca run") {
@@ -201,7 +201,7 @@ void check_not_by_itself(const LaunchInfo& launch, const std::string& fabric) {
 Connections bring_up_process_over_mpi(const LaunchInfo& launch, const Asked& asked) {
   const WorldOptions& options = asked.options;
   check_not_by_itself(launch, options.fabric);
-  // The ranks of one host agree through shared memory first. A rank that asks for shm alone would never come
+  // The ranks of one host agree through shared memory first. A rank that asks for shm alone would never get
   // to MPI, and no rank there could tell why.
   std::shared_ptr<const void> ends_with_starter;
   if (launch.size > 1 && launch.on_one_host()) {
@@ -320,7 +320,7 @@ Connections bring_up_process(const Asked& asked) {
   return connections;
 }
 
-// A rank that asks for a fabric on which no key is needed meets the others all the same, and tells them.
+// A rank that asks for a fabric that needs no key still meets the others, and tells them.
 Connections bring_up_joined(const LaunchInfo& launch, const Asked& asked) {
   Connections connections;
   connections.launcher = launch.launcher;
@@ -360,9 +360,9 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
 }
 
 struct ThreadConnections::Shared {
-  shm::Mapping rendezvous;  // where ranks run by themselves
+  shm::Mapping rendezvous;  // if ranks run by themselves
   std::unique_ptr<base::Fibers> fibers;
-  std::shared_ptr<sim::Model> model;  // where ranks take turns on a modelled machine
+  std::shared_ptr<sim::Model> model;  // if ranks take turns on a modelled machine
 };
 
 ThreadConnections::ThreadConnections(int ranks, const WorldOptions& options)

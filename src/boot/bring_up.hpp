@@ -30,19 +30,19 @@ struct Connections {
 
 bool built_with_cuda();
 
-// Returns the fabric of ranks that are processes: "shm", or "shm+mpi" where they are on several hosts or
+// Returns the fabric of ranks that are processes: "shm", or "shm+mpi" if they are on several hosts or
 // OPENTCA_SUBCLUSTER splits a host.
 std::string default_fabric();
 
-// Returns the fabric to use: the one asked for, otherwise that of OPENTCA_FABRIC, otherwise `otherwise`.
+// Returns the fabric to use: the requested one, otherwise that of OPENTCA_FABRIC, otherwise `otherwise`.
 // Throws Error{invalid_argument} for an unknown name, and for a fabric that this build lacks.
 std::string fabric_name(const std::string& asked, std::string_view otherwise);
 
-// Returns how many ranks OPENTCA_SUBCLUSTER puts into a sub-cluster; 0 where it is not set: all ranks of a
-// host. Throws Error{invalid_argument} for any other value.
+// Returns how many ranks OPENTCA_SUBCLUSTER puts into a sub-cluster; 0 if it is not set, which means all
+// ranks of a host. Throws Error{invalid_argument} for any other value.
 int asked_sub_cluster();
 
-// Settings of a world that the environment gives, in place of those that its program asks for.
+// Settings of a world that the environment overrides.
 struct Environment {
   std::optional<std::chrono::milliseconds> time_limit;  // OPENTCA_TIME_LIMIT
   std::optional<bool> progress_thread;                  // OPENTCA_PROGRESS_THREAD
@@ -53,50 +53,50 @@ struct Environment {
 // Throws Error{invalid_argument} for impossible values.
 Environment read_environment();
 
-// Throws what a world that comes up on that fabric would throw for values in the environment, MPI's part
-// included. Needs no world.
+// Throws what a world that comes up on that fabric would throw for values in the environment, including
+// those for MPI. Needs no world.
 void check_environment(std::string_view fabric);
 
-// Says on stderr, once in a job, which variables in the environment look like OpenTCA's and are none. `rank`
-// is this rank's in its world, which may be one of several in the job.
+// Reports on stderr, once per job, which environment variables look like OpenTCA's but are not. `rank` is
+// this rank's in its world, which may be one of several in the job.
 void warn_of_environment(int rank);
 
-// Returns the machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
+// Returns the machine to model: the one requested, else that of OPENTCA_MACHINE, else HA-PACS/TCA.
 std::string machine_name(const std::string& asked);
 
 // All functions below take the options in effect: the environment has been read, and `fabric` is what
 // `fabric_name` returned.
 
-// The options in effect and, where a rank asks for something impossible, the error that it tells the others;
+// The options in effect and, if a rank asks for something impossible, the error that it tells the others;
 // the options are then such that this rank still meets the others.
 struct Asked {
   WorldOptions options;
   std::optional<Error> refusal = {};
 };
 
-// Connects this process to those that were launched together with it. Collective over them. Throws, on every
-// rank alike, the refusal of a rank, and Error{incompatible} when they ask for different fabrics.
+// Connects this process to those that were launched together with it. Collective over them. Throws, on
+// every rank alike, a rank's refusal, and Error{incompatible} if they ask for different fabrics.
 Connections bring_up_process(const Asked& asked);
 
-// Connects this process to those that its program has told to come to the same place; see World::join.
-// Collective over them. Throws as bring_up_process does.
+// Connects this process to those that their program has directed to the same place; see World::join.
+// Collective over them. Throws like bring_up_process.
 Connections bring_up_joined(const LaunchInfo& launch, const Asked& asked);
 
-// Connects the ranks of a communicator of the program's own. Collective over them; see mpi::join.
+// Connects the ranks of one of the program's communicators. Collective over them; see mpi::join.
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
                                   const Asked& asked);
 
-// Holds what `ranks` threads or fibers have in common and gives each its connections through it. The fabric is
-// shm where the options name none.
+// Holds what `ranks` threads or fibers share, and gives each its connections. The fabric is shm if the
+// options name none.
 class ThreadConnections {
  public:
-  // Throws Error{invalid_argument} where the fabric needs MPI, whose ranks are processes, and where the
-  // modelled machine is unknown or too small.
+  // Throws Error{invalid_argument} if the fabric needs MPI, whose ranks are processes, and if the modelled
+  // machine is unknown or too small.
   explicit ThreadConnections(int ranks, const WorldOptions& options = {});
   ~ThreadConnections();
   std::unique_ptr<control::Control> control(int rank, std::chrono::milliseconds time_limit) const;
   Connections bring_up(int rank, const WorldOptions& options) const;
-  // The fibers that the ranks are to be; null where they are threads.
+  // The fibers that the ranks will be; null if they are threads.
   base::Fibers* fibers() const;
 
  private:

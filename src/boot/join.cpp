@@ -61,7 +61,7 @@ std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::mil
          launch.size, shm::max_ranks);
   }
   if (launch.rank != 0) return join_others(launch, time_limit);
-  // The destructor removes a name, as soon as all ranks have mapped the segment or when they do not come.
+  // The destructor removes a name, as soon as all ranks have mapped the segment or if they do not arrive.
   shm::OwnSegment segment({launch.path, launch.named}, launch.size, time_limit);
   return std::make_unique<shm::ShmControl>(segment.take_mapping(), 0, launch.size, time_limit,
                                            expectation(launch));

@@ -10,8 +10,8 @@
 namespace tca::boot {
 
 // Opens or creates the control segment and waits for every rank. Throws Error{incompatible} for a segment
-// that belongs to another user or program, is corrupted or of another version, and Error{invalid_argument}
-// for ranks on several hosts, whose `fabric` serves one.
+// that belongs to another user or program, is corrupted or has another version, and Error{invalid_argument}
+// for ranks on several hosts if `fabric` serves only one.
 std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::milliseconds time_limit,
                                       std::string_view fabric = "shm");
 

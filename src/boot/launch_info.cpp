@@ -33,9 +33,9 @@ int env_number(const char* name) {
   return value;
 }
 
-// The variables in which a launcher tells its ranks about the launch. `job` and `step` tell apart launches of
-// the same user on the same host. Where a launcher has a `sign`, only ranks get it. A batch system starts
-// shells as well, as a job or step of one task, and gives them the variables of its PMI too.
+// The variables in which a launcher tells its ranks about the launch. `job` and `step` distinguish launches
+// of the same user on the same host. If a launcher has a `sign`, only ranks get it. A batch system also
+// starts shells, as a job or step of one task, and gives them its PMI's variables too.
 struct Launcher {
   const char *name, *rank, *size, *local_size, *hosts, *job, *step, *sign;
   bool is_mpi, may_start_shells, known_to_mpi;
@@ -49,15 +49,15 @@ constexpr std::array<Launcher, 6> launchers{{
      true},
     {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, nullptr, "PMIX_NAMESPACE", nullptr, nullptr, true, true,
      true},
-    // Other variables of Slurm's are those of the allocation, also in a step of fewer tasks.
+    // Slurm's other variables are those of the allocation, even in a step of fewer tasks.
     {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", nullptr, nullptr, "SLURM_JOB_ID", "SLURM_STEP_ID",
      "SLURM_STEP_ID", false, true, true},
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", nullptr, nullptr, nullptr, "TORCHELASTIC_RUN_ID",
      false, false, false},
 }};
 
-// Returns the variable that says how many ranks there are. Old releases of Slurm say it of the step in the
-// variable that newer ones keep for the allocation.
+// Returns the variable that says how many ranks there are. Old releases of Slurm give that of the step in
+// the variable that newer ones keep for the allocation.
 const char* size_variable(const Launcher& launcher) {
   const bool by_old_slurm = launcher.step != nullptr && env(launcher.size) == nullptr;
   return by_old_slurm ? "SLURM_NTASKS" : launcher.size;
@@ -79,8 +79,8 @@ std::string job_name(const Launcher& launcher) {
   return name;
 }
 
-// Returns on how many hosts the batch system has started this step. A process in a Slurm job that is in no
-// step knows only the number of hosts of the job.
+// Returns on how many hosts the batch system has started this step. A process in a Slurm job that is not in
+// a step only knows the job's number of hosts.
 int hosts_of_batch_system() {
   for (const char* name : {"FLUX_JOB_NNODES", "SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
     if (env(name) != nullptr) return std::max(1, env_number(name));
@@ -92,13 +92,13 @@ bool in_a_batch_system() { return env("SLURM_STEP_ID") != nullptr || env("FLUX_J
 bool has_started_this(const Launcher& launcher) {
   const char* const size = size_variable(launcher);
   if (env(launcher.rank) == nullptr || env(size) == nullptr) return false;
-  // Slurm gives a batch script a rank too, but what the script itself runs is no rank.
+  // Slurm gives a batch script a rank too, but what the script itself runs is not a rank.
   if (launcher.sign != nullptr && env(launcher.sign) == nullptr) return false;
   return !launcher.may_start_shells || !in_a_batch_system() || env_number(size) > 1;
 }
 
-// Returns the innermost of the launchers within one another that have started this process, or null: a
-// program finds the variables of all of them.
+// Returns the innermost of the nested launchers that have started this process, or null: a program finds
+// the variables of all of them.
 const Launcher* innermost_launcher() {
   const Launcher* innermost = nullptr;
   int least = 0;
@@ -112,11 +112,11 @@ const Launcher* innermost_launcher() {
   return innermost;
 }
 
-// Returns whether `tca run` has started this process rather than a launcher that it has itself started.
+// Returns whether `tca run` has started this process, rather than a launcher that `tca run` has started.
 bool is_by_tca_run(const Launcher* other) {
   if (base::variable("OPENTCA_RANK") == nullptr) return false;
   if (other == nullptr) return true;
-  // The path tells one `tca run` within another from it, which a rank does not.
+  // The path distinguishes one `tca run` within another, which a rank does not.
   const char* const mark = base::variable("OPENTCA_CONTROL") != nullptr ? "OPENTCA_CONTROL" : "OPENTCA_RANK";
   return shm::generations_with(mark, env(mark)) <= shm::generations_with(other->rank, env(other->rank));
 }
@@ -126,7 +126,7 @@ std::string told_in(const char* rank, const char* size) {
   return fmt::format("{} and {}", entry(rank), entry(size));
 }
 
-// Where `tca` has started mpirun and all ranks are on this host, they meet in the memory of `tca`, if their
+// If `tca` has started mpirun and all ranks are on this host, they meet in the memory of `tca`, if their
 // namespaces let them open it. A name in /dev/shm would stay if all ranks were killed at once. A rank of
 // `tca run` that has itself started mpirun keeps its memory for its own world.
 void take_memory_of_launcher(LaunchInfo& launch) {

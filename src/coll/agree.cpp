@@ -52,7 +52,7 @@ Declaration decode(const base::Blob& blob) {
   return d;
 }
 
-// Returns how many blocks of `count` elements a buffer must have.
+// Returns how many blocks of `count` elements a buffer needs.
 int blocks(const raw::Request& request, bool in_place, Buffer buffer, int ranks) {
   switch (request.kind) {
     case CollectiveKind::barrier:
@@ -70,7 +70,7 @@ int blocks(const raw::Request& request, bool in_place, Buffer buffer, int ranks)
   return 0;
 }
 
-// Returns how many bytes belong to both buffers. Within one window chains detect the overlap by themselves;
+// Returns how many bytes belong to both buffers. Within one window chains detect the overlap themselves;
 // kernels never do.
 std::size_t common_bytes(const raw::Request& request, const Elements& elements, int ranks) {
   const auto begin = [&](Buffer buffer) { return reinterpret_cast<std::uintptr_t>(elements.data(buffer)); };
@@ -85,7 +85,7 @@ std::size_t common_bytes(const raw::Request& request, const Elements& elements, 
 }
 
 // Returns whether the two are the same buffer and may be: in a reduction to all ranks each element is
-// combined from those at its own place only.
+// combined only from those at its own place.
 bool may_be_same(const raw::Request& request, const Elements& elements) {
   return request.kind == CollectiveKind::all_reduce &&
          elements.data(Buffer::input) == elements.data(Buffer::output);
@@ -205,7 +205,7 @@ Declaration declare(const World& world, const raw::Request& request, const Eleme
           .problem = problem_of(world, request, elements, found)};
 }
 
-// Returns the first difference of the two, as two phrases; both are empty when there is none.
+// Returns the first difference between the two, as two phrases; both are empty if there is none.
 std::pair<std::string, std::string> difference(const World& world, const Declaration& a,
                                                const Declaration& b) {
   const auto title = [&](std::uint32_t window) { return core::WorldState::of(world).window_title(window); };
@@ -233,10 +233,10 @@ std::pair<std::string, std::string> difference(const World& world, const Declara
   return {};
 }
 
-// Says once what several ranks have in common.
+// Says only once what several ranks have in common.
 class Lines {
  public:
-  // Adds a line about a rank, whose number stands between the two texts.
+  // Adds a line about a rank, whose number goes between the two texts.
   void add(std::size_t rank, std::string before, std::string after) {
     const auto same = std::ranges::find_if(
         lines_, [&](const Line& line) { return line.before == before && line.after == after; });
@@ -305,7 +305,7 @@ void agree(World& world, const raw::Request& request, const Elements& elements, 
   const std::string what = fmt::format("creation of a collective '{}'", request.name);
   const Declaration declared = declare(world, request, elements, problem, chosen);
   const base::Blob mine = encode(declared);
-  // Ranks that say the same need not hear what.
+  // If all ranks say the same, they need not learn what it is.
   const auto [same, not_same] = control::vote_for(base::fnv1a(mine));
   const std::uint64_t has_problem = declared.problem.empty() ? 0 : 1;
   const control::Votes votes = control.exchange({}, {same, not_same, has_problem}, what).votes;

@@ -30,7 +30,7 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 13> algorithms{{
     {"flat_to_leaders", flat_to_leaders},
 }};
 
-// Former names, and what they are called now. They are accepted until 1.0.
+// Former names, and their present ones. They are accepted until 1.0.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> old_names{{
     {"one_shot", "flat"},
     {"split", "scatter_allgather"},
@@ -49,18 +49,18 @@ constexpr double combine_ns_per_byte = 0.05;
 // two cores pass a barrier in 3 to 5 us, and a core switches from one rank to the next in about 1 us.
 constexpr double crowded_us = 4, turn_us = 1;
 
-// Beyond so many bytes, what a single leader puts to all others outgrows the caches on which the table's
+// Beyond this many bytes, what a single leader puts to all others outgrows the caches on which the table's
 // costs are based. With 4 KB from each of eight ranks an allgather by `flat_to_leaders` took 1.4 times as
 // long as by `hierarchical`.
 constexpr double few_bytes = 8192;
 
-// The part of their time that messages of one sub-cluster wait for each other: all that leaves it goes
-// through one network card, or through one MPI. With a core per rank, a broadcast of 64 bytes to two
-// sub-clusters of four took 1.4 us with one message between them, and 2.1 us with four at once, in the same
-// number of rounds.
+// The fraction of their time that messages of one sub-cluster wait for each other: everything that leaves
+// it passes through one network card, or through one MPI. With a core per rank, a broadcast of 64 bytes to
+// two sub-clusters of four took 1.4 us with one message between them, and 2.1 us with four at once, in the
+// same number of rounds.
 constexpr double queued_part = 0.25;
 
-// With more ranks than these, only some of them are examined.
+// With more ranks than this, only some of them are examined.
 constexpr int all_ranks_up_to = 64;
 
 }  // namespace
@@ -81,7 +81,7 @@ WorldCosts::WorldCosts(const core::WorldState& world, std::size_t bytes)
   }
 }
 
-// Returns the time of the fastest channel. Where there are several fabrics, the first one carries puts within
+// Returns the time of the fastest channel. If there are several fabrics, the first one carries puts within
 // a sub-cluster only.
 double WorldCosts::put_us(int from, const Put& put) const {
   base::Shape shape;
@@ -122,7 +122,7 @@ double Costs::crossing_us(int rank, const Round& round) const {
 
 namespace {
 
-// Returns the ranks to examine: all, or where there are too many the root and those at which a tree or a fold
+// Returns the ranks to examine: all or, if there are too many, the root and those at which a tree or a fold
 // is uneven.
 std::set<int> sample(const Problem& problem) {
   std::set<int> ranks{0, 1 % problem.ranks, problem.root, problem.ranks - 1};
@@ -130,7 +130,7 @@ std::set<int> sample(const Problem& problem) {
   return ranks;
 }
 
-// The time of all that the ranks of a sub-cluster send to other sub-clusters at once.
+// The time of everything that the ranks of a sub-cluster send to other sub-clusters at once.
 struct Crossing {
   std::map<int, double> us;  // by sub-cluster
   double most_us = 0;        // of one rank
@@ -147,9 +147,9 @@ struct Crossing {
   }
 };
 
-// Predicts the time of an algorithm as the sum of its rounds. A round takes as long as its busiest rank.
-// Where ranks share cores it takes at least as long as the cores need for all ranks, plus a turn of all
-// ranks. In the first round that turn is shorter, since ranks that wait for nobody leave it at once.
+// Predicts the time of an algorithm as the sum of its rounds. A round takes as long as its busiest rank. If
+// ranks share cores it takes at least as long as the cores need for all ranks, plus a turn of all ranks. In
+// the first round that turn is shorter, since ranks that wait for nobody leave it at once.
 double predict_us(Algorithm make, Problem problem, const Costs& costs) {
   struct Load {
     bool idle = true;
@@ -181,7 +181,7 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
   bool first = true;
   for (const Load& round : rounds) {
     if (round.idle) {
-      // It is the round of ranks that were not examined, as most rounds of a ring are.
+      // This is a round of ranks that were not examined, like most rounds of a ring.
       if (problem.ranks > all_ranks_up_to) us += costs.latency_us + busiest;
       continue;
     }

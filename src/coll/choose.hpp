@@ -1,5 +1,5 @@
-// Chooses which schedule of chains runs a collective. Where a fabric's own kernels can run it as a whole,
-// State takes these first, whatever they cost.
+// Chooses which schedule of chains runs a collective. If a fabric's own kernels can run all of it, State
+// prefers these, whatever they cost.
 #pragma once
 
 #include <span>
@@ -15,12 +15,12 @@ namespace tca::coll {
 // A way of running a collective. Its name outlives it.
 struct Candidate {
   std::string_view name;
-  Algorithm make;  // null where the fabric's own kernels run it
+  Algorithm make;  // null if the fabric's own kernels run it
   double predicted_us;
-  bool for_fewer_bytes = false;  // meant for fewer bytes, so taken only when it is forced
+  bool for_fewer_bytes = false;  // meant for fewer bytes, so used only if forced
 };
 
-// What the rounds of an algorithm cost. A large block that is sent in pieces has the cost of a single put.
+// What the rounds of an algorithm cost. A large block that is sent in pieces is priced as a single put.
 struct Costs {
   Costs(std::size_t bytes, std::span<const int> sub_clusters)
       : element_bytes(bytes), sub_cluster(sub_clusters) {}
@@ -31,15 +31,15 @@ struct Costs {
   double work_us(int rank, const Round& round) const;      // without the latency
   double crossing_us(int rank, const Round& round) const;  // the part of it that goes to other sub-clusters
 
-  // Returns whether what one rank puts to the other leaves its sub-cluster.
+  // Returns whether puts from one rank to the other leave the sub-cluster.
   bool crosses(int from, int to) const {
     return sub_cluster[static_cast<std::size_t>(from)] != sub_cluster[static_cast<std::size_t>(to)];
   }
 
   std::size_t element_bytes;
   std::span<const int> sub_cluster;  // by rank
-  double latency_us = 0.1;           // of a round in which all ranks wait, whatever it carries
-  int cores = 0;                     // that the ranks share; 0 where each has a core of its own
+  double latency_us = 0.1;           // of a round in which all ranks wait, whatever is sent
+  int cores = 0;                     // shared by the ranks; 0 if each has a core of its own
 };
 
 // The costs in a world: those of the route's table.
@@ -52,10 +52,10 @@ class WorldCosts final : public Costs {
   const core::WorldState& world_;
 };
 
-// Returns whether an algorithm is meant by a name, its own or one that it used to have.
+// Returns whether a name refers to an algorithm: its own name, or a former one.
 bool is_called(std::string_view algorithm, std::string_view name);
 
-// Returns every algorithm for this problem, the one to take first; the same on every rank.
+// Returns every algorithm for this problem, the preferred one first; the same on every rank.
 std::vector<Candidate> candidates(const Problem& problem, const Costs& costs);
 
 }  // namespace tca::coll

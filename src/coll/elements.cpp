@@ -12,7 +12,7 @@ namespace tca::coll {
 
 namespace {
 
-// The elements of so many blocks; 0 for counts that the constructor goes on to refuse on every rank.
+// The elements of so many blocks; 0 for counts that the constructor then refuses on every rank.
 std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes) {
   const auto most = static_cast<std::int64_t>(std::numeric_limits<std::int64_t>::max() / element_bytes);
   std::int64_t all;
@@ -20,7 +20,7 @@ std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes) {
   return all;
 }
 
-// What an element has, also where the request, which is then refused, says that it has nothing.
+// The size of an element, even if the request, which is then refused, says that it has none.
 std::size_t element_bytes(const raw::Request& request) {
   return std::max<std::size_t>(request.element_bytes, 1);
 }

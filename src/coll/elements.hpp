@@ -1,5 +1,5 @@
-// The windows of a collective: where the elements are that its schedule puts and combines, and how to combine
-// them.
+// The windows of a collective: where the elements are that its schedule puts and combines, and how to
+// combine them.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ constexpr bool combines(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
 }
 
-// Returns what messages call a window that a collective makes for itself: `part` is "memory", "input",
-// "output" or "scratch", as in "the scratch of allreduce 'residual'".
+// Returns the name that messages use for a window that a collective makes for itself: `part` is "memory",
+// "input", "output" or "scratch", as in "the scratch of allreduce 'residual'".
 std::string title_of(const char* part, CollectiveKind kind, const std::string& name);
 
 // Makes such a window. Collective.
@@ -42,10 +42,10 @@ raw::Window make_memory(World& world, std::int64_t elements, std::size_t element
 
 class Elements {
  public:
-  // Collective. Makes the windows that the collective has for itself.
+  // Collective. Makes the collective's own windows.
   static Elements with_own_memory(World& world, const raw::Request& request);
 
-  // The collective works in place where there is one window.
+  // With a single window, the collective works in place.
   Elements(const World& world, const raw::Request& request, raw::Window window);
   Elements(const raw::Request& request, raw::Window input, raw::Window output);
 
@@ -54,7 +54,7 @@ class Elements {
   bool in_place() const { return in_place_; }
   DataType type() const { return type_; }
   std::size_t bytes() const { return bytes_; }  // of an element
-  std::int64_t available(Buffer buffer) const;  // elements from its beginning on
+  std::int64_t available(Buffer buffer) const;  // counted from the start of the buffer
   std::byte* data(Buffer buffer) const;
   std::uint32_t window_number(Buffer buffer) const { return window(buffer).number(); }
 
@@ -63,19 +63,19 @@ class Elements {
   void read(Buffer buffer, std::int64_t from, std::span<std::byte> into) const;
   void write(Buffer buffer, std::int64_t to, std::span<const std::byte> from) const;
 
-  // into = left op right, for so many elements; `into` may be either of them.
+  // into = left op right, for `count` elements; `into` may be either of them.
   void combine(std::byte* into, const std::byte* left, const std::byte* right, std::size_t count) const {
     if (loop_ != nullptr) return loop_(into, left, right, count);
     std::get<raw::Combiner> (*operation_)(into, left, right, count);
   }
 
-  // Null where the collective combines nothing.
+  // Null if the collective combines nothing.
   const raw::Operation* operation() const { return operation_ ? &*operation_ : nullptr; }
-  // The operation if it is one of the library's.
+  // The operation, if it is one of the library's.
   std::optional<ReduceOp> op() const;
   bool has_own_function() const { return operation_ && !op(); }
 
-  // Every rank's part as kernels find it, and where in this rank's the buffer begins, in bytes; only where
+  // Every rank's part as kernels see it, and the buffer's offset in this rank's part, in bytes; only if
   // there are kernels.
   const DeviceWindow<std::byte>& device(Buffer buffer) const { return window(buffer).device(); }
   std::uint64_t first_byte(Buffer buffer) const { return static_cast<std::uint64_t>(first(buffer)) * bytes_; }
@@ -94,7 +94,7 @@ class Elements {
   DataType type_;
   std::size_t bytes_;
   std::optional<raw::Operation> operation_;
-  base::CombineLoop loop_ = nullptr;  // of an operation of the library's
+  base::CombineLoop loop_ = nullptr;  // for an operation of the library's
   std::optional<raw::Window> scratch_;
 };
 

@@ -1,5 +1,5 @@
-// The sub-clusters as the algorithms see them: groups in the order of their lowest ranks, with members in the
-// order of ranks.
+// The sub-clusters as the algorithms see them: groups ordered by their lowest ranks, with members in rank
+// order.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class Groups {
   const std::vector<int>& members(int group) const { return members_[static_cast<std::size_t>(group)]; }
   int of(int rank) const { return group_[static_cast<std::size_t>(rank)]; }
 
-  // The group of the rank whose problem it is.
+  // The group of the rank that solves this problem.
   int own() const { return of(rank_); }
   const std::vector<int>& own_members() const { return members(own()); }
   int place_of(int member) const;  // among the members of its own group
@@ -25,7 +25,7 @@ class Groups {
   bool equal_sizes() const;
   int largest() const;  // the size of the largest group
 
-  // Returns whether combining group by group keeps the order of ranks.
+  // Returns whether combining group by group preserves rank order.
   bool consecutive() const;
 
  private:

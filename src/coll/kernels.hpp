@@ -1,4 +1,4 @@
-// Runs a collective in the fabric's own kernels, where it has any.
+// Runs a collective in the fabric's own kernels, if it has any.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 
 namespace tca::coll {
 
-// Returns the reduction that a fabric can do. Empty where nothing is combined, or where only the host can
+// Returns the reduction that a fabric can do. Empty if nothing is combined, or if only the host can
 // combine.
 std::optional<fabric::Reduction> reduction_of(const Elements& elements);
 
-// Returns the fabric's ways of running a collective, the cheapest first; the same on every rank. Empty where
-// chains must carry it.
+// Returns the fabric's ways of running a collective, the cheapest first; the same on every rank. Empty if
+// chains must do it.
 std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const raw::Request& request,
                                                const Elements& elements);
 
@@ -32,11 +32,11 @@ class InKernels {
 
   fabric::Collective& share() const { return *share_; }
 
-  // Blocks until the step is done, or for at most so long; returns whether it is done. Throws the error that
-  // the kernels have met.
+  // Blocks until the step is done, but for no longer than `at_most`; returns whether it is done. Throws the
+  // error that the kernels have hit.
   bool wait(std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) const;
 
-  // Throws the error that a step on a stream has met.
+  // Throws the error that a step on a stream has hit.
   void check() const { world_->check(); }
 
  private:

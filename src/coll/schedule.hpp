@@ -1,5 +1,5 @@
-// The schedule of one rank in a collective, as an algorithm lays it down: rounds of puts, with local work
-// between them.
+// One rank's schedule in a collective, as an algorithm lays it out: rounds of puts, with local work between
+// them.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Combine {
   std::int64_t count;
 };
 
-// The slots of the scratch into which contributors put their values, one for each.
+// The slots in the scratch into which contributors put their values, one each.
 struct Slots {
   int count;
   std::int64_t first, apart;  // elements
@@ -40,8 +40,8 @@ inline Combine in_order(Slice into, std::int64_t count, const Slots& slots, int 
   return combine;
 }
 
-// A round is one chain. Its order is: puts, then copies, which need nothing that arrives, then the wait, then
-// the combinations. Nothing may be put into what the target itself sends in the same round.
+// A round is one chain. Its order is: puts; then copies, which need nothing that arrives; then the wait;
+// then the combinations. Nothing may be put into bytes that the target itself sends in the same round.
 struct Round {
   std::vector<Put> puts;
   std::vector<int> expected;
@@ -64,12 +64,12 @@ struct Schedule {
 struct Problem {
   CollectiveKind kind;
   int rank, ranks, root;
-  std::int64_t count;  // elements of a block; of the whole for broadcast and allreduce
+  std::int64_t count;  // elements of a block; for broadcast and allreduce, of the whole
   bool in_place;
-  bool own_operation;                     // the program's, which may not commute
-  std::span<const int> sub_cluster = {};  // of each rank; empty: there is one
+  bool own_operation;                     // the program's own, which may not commute
+  std::span<const int> sub_cluster = {};  // of each rank; empty if there is only one
 
-  // Return the part of a rank when `count` elements are divided among all.
+  // Return a rank's part when `count` elements are divided among all ranks.
   std::int64_t part_first(int rank_of) const {
     return count / ranks * rank_of + std::min<std::int64_t>(rank_of, count % ranks);
   }
@@ -77,13 +77,13 @@ struct Problem {
   int modulo(int rank_of) const { return (rank_of % ranks + ranks) % ranks; }
 };
 
-// Puts a rank's part of the output to the same place of another rank, unless it is empty.
+// Puts a rank's part of the output to the same place on another rank, unless it is empty.
 inline void put_part(const Problem& problem, Round& round, int part, int to) {
   const std::int64_t first = problem.part_first(part), count = problem.part_count(part);
   if (count > 0) round.puts.push_back({to, Buffer::output, first, Buffer::output, first, count});
 }
 
-// An algorithm returns nothing for a problem that it does not solve. Only `flat` is asked for a single
+// An algorithm returns nothing for a problem that it does not solve. Only `flat` is called for a single
 // rank.
 using Algorithm = std::optional<Schedule> (*)(const Problem&);
 

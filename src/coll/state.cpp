@@ -32,8 +32,8 @@ State::State(World& world, raw::Request request, Elements elements)
 }
 
 // Lists kernels before chains, whatever either costs: with chains the host might have to combine. An
-// impossible request is refused only when all ranks compare theirs, so here something valid is priced in its
-// place.
+// impossible request is refused only when all ranks compare theirs, so here something valid is priced in
+// its place.
 std::vector<Candidate> State::find_candidates(const World& world) const {
   Problem valid = problem_;
   if (!is_countable(valid.count, valid.ranks, elements_.bytes())) valid.count = 0;
@@ -47,7 +47,7 @@ std::vector<Candidate> State::find_candidates(const World& world) const {
   return all;
 }
 
-// Returns null where the forced algorithm is none of the candidates.
+// Returns null if the forced algorithm is not among the candidates.
 const Candidate* State::choose() const {
   const std::string& forced = request_.options.algorithm;
   const auto chosen = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
@@ -77,10 +77,10 @@ void State::build(World& world, const Candidate& chosen) {
 
 namespace {
 
-// The C library's memcpy writes past the caches from a certain size on. It derives that size from what it
-// believes to be this core's share of the last cache, which on virtual machines is far too little: there 1 MB
-// took five times as long in one piece as in several. Data of more pieces than these outgrows the caches
-// anyway.
+// The C library's memcpy bypasses the caches from a certain size on. It derives that size from what it
+// believes to be this core's share of the last-level cache, which on virtual machines is far too little:
+// there 1 MB took five times as long in one piece as in several. Data of more pieces than this outgrows the
+// caches anyway.
 constexpr std::size_t piece_bytes = 128 << 10, most_pieces = 128;
 
 std::size_t piece_of(std::size_t bytes) { return std::max(piece_bytes, bytes / most_pieces + 1); }
@@ -110,8 +110,8 @@ void State::add(Chain& chain, const Put& put) const {
   }
 }
 
-// Returns the round as its chain carries it. Where windows are an accelerator's memory, a rank's copies
-// become puts to itself, which need no host.
+// Returns the round as its chain carries it. If windows are an accelerator's memory, a rank's copies become
+// puts to itself, which need no host.
 Round State::as_chain(const Round& round) const {
   Round chain = round;
   if (on_host_) return chain;
@@ -126,7 +126,7 @@ Round State::as_chain(const Round& round) const {
   return chain;
 }
 
-// Commits a chain for every round, on every rank, also where a rank has no part in it.
+// Commits a chain for every round, on every rank, even if a rank has no part in it.
 void State::commit(World& world, const Schedule& schedule) {
   if (schedule.scratch > 0) {
     elements_.make_scratch(world, schedule.scratch, title_of("scratch", request_.kind, request_.name));
@@ -268,7 +268,7 @@ void State::run_on(Stream stream) {
   for (const Step& step : steps_) run_on(step, stream);
 }
 
-// Throws when an earlier run failed in the middle of a combination: what is combined in part cannot be
+// Throws if an earlier run failed in the middle of a combination: what is partly combined cannot be
 // combined again.
 void State::require_whole() const {
   if (!partly_combined_) return;
@@ -279,7 +279,7 @@ void State::require_whole() const {
       title());
 }
 
-// Throws, as a chain does, for a run on a stream: a return at once would look like an arrival.
+// Throws, as a chain does, for a run on a stream: returning at once would look like an arrival.
 void State::require_waitable(const char* call) const {
   require_whole();
   if (running_) return;
@@ -292,7 +292,7 @@ void State::require_waitable(const char* call) const {
   require_started(call);
 }
 
-// Where steps are checked, throws unless a run was started that nobody has waited for yet.
+// If steps are checked, throws unless a run was started that has not been waited for yet.
 void State::require_started(const char* call) const {
   if (!awaited_ || !checks_steps_) return;
   base::fail(Errc::invalid_argument,
@@ -361,7 +361,7 @@ bool State::wait_for(std::chrono::nanoseconds duration) {
 
 namespace {
 
-// Sets `failed` during its lifetime. It stays set where an exception ends that.
+// Sets `failed` during its lifetime. It stays set if an exception ends that.
 class FailureMark {
  public:
   explicit FailureMark(bool& failed) : failed_(failed) { failed_ = true; }
@@ -390,7 +390,8 @@ void State::run(const std::vector<Work>& all) {
   }
 }
 
-// The last combination alone writes the result, so that it may lie where one of the operands does.
+// Only the last combination writes the result, so the result may be in the same place as one of the
+// operands.
 void State::combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,
                     std::size_t count) {
   const std::size_t size = elements_.bytes();
@@ -409,7 +410,8 @@ void State::combine(std::byte* into, const std::byte* const* operands, std::size
   }
 }
 
-// Combines on the host copies of values in an accelerator's memory, for which the fabric has no fold.
+// Combines on the host, using copies of values in an accelerator's memory, if the fabric has no fold for
+// them.
 void State::combine_staged(const Combine& what) {
   const std::size_t bytes = static_cast<std::size_t>(what.count) * elements_.bytes();
   const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);

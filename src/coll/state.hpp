@@ -1,5 +1,5 @@
-// A collective as one rank runs it: either the rounds of its schedule, each a committed chain, or kernels of
-// the fabric.
+// A collective as one rank runs it: either the rounds of its schedule, each a committed chain, or the
+// fabric's kernels.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class State {
   void wait();
   bool wait_for(std::chrono::nanoseconds duration);
   // Order a run on a stream: by the fabric's kernels, or as a sequence of chains. They throw
-  // Error{invalid_argument} where work between the chains needs the host.
+  // Error{invalid_argument} if work between the chains needs the host.
   void start_on(Stream stream);
   void wait_on(Stream stream);
   void run_on(Stream stream);
@@ -40,7 +40,7 @@ class State {
     std::unique_ptr<fabric::Fold> fold;
   };
   struct Step {
-    Chain* chain;  // null when this rank only has local work
+    Chain* chain;  // null if this rank only has local work
     std::vector<Work> copies, combines;
   };
 
@@ -77,18 +77,18 @@ class State {
   raw::Request request_;
   Elements elements_;
   Problem problem_;
-  std::vector<Candidate> candidates_;  // the one to take first
+  std::vector<Candidate> candidates_;  // the preferred one first
   std::string algorithm_;
   bool on_host_, checks_steps_;
   std::optional<InKernels> kernels_;  // if set, the members below are unused
   std::vector<Chain> chains_;
   std::vector<Step> steps_;
   std::vector<Line> block_;
-  std::size_t at_ = 0;  // the step that is next or under way; steps_.size() when there is none
+  std::size_t at_ = 0;  // the next step or the one under way; steps_.size() if there is none
   bool begun_ = false;  // whether that step is under way
   bool running_ = false;
   bool on_stream_ = false;        // the last run was ordered on a stream
-  bool awaited_ = true;           // no run was started since the last wait
+  bool awaited_ = true;           // no run has been started since the last wait
   bool partly_combined_ = false;  // set for good once a combination or a copy has failed
 };
 

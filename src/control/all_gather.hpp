@@ -1,4 +1,5 @@
-// One exchange of bytes among ranks, which the waiting rank moves on itself, so that it can say who is missing.
+// One exchange of bytes among ranks, which the waiting rank drives itself, so that it can tell who is
+// missing.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +13,19 @@ class AllGather {
  public:
   virtual ~AllGather() = default;
 
-  // Moves the exchange on. Returns whether everything has come, and whether what this rank brought has gone.
+  // Advances the exchange. Returns whether everything has arrived, and everything that this rank
+  // contributed has been sent.
   virtual bool advance() = 0;
 
-  // Returns the ranks, as those of the exchange are numbered, whose bytes have not come.
+  // Returns the ranks, numbered as in the exchange, whose bytes have not arrived.
   virtual std::vector<int> missing() const = 0;
 
-  // Returns what each rank brought, once `advance` has returned true.
+  // Returns what each rank contributed, once `advance` has returned true.
   virtual std::vector<base::Blob> take() = 0;
 };
 
-// Some ranks of a control plane, in the order in which they are numbered among themselves, and a number that no
-// other set of ranks has that meets at the same time.
+// Some ranks of a control plane, in the order of their numbers among themselves, and a number that no other
+// set of ranks meeting at the same time has.
 struct Subset {
   std::vector<int> ranks;
   std::uint64_t key = 0;

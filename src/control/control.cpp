@@ -41,7 +41,7 @@ void Ballot::add(const Ballot& other) {
   for (std::size_t i = 0; i < votes.size(); ++i) votes[i] = std::max(votes[i], other.votes[i]);
 }
 
-// After a meeting that has ended in the middle the ranks are at different calls.
+// After a meeting that was aborted in the middle the ranks are at different calls.
 template <class Meet>
 auto Control::meet(std::string_view what, const Meet& how) {
   if (broken_) std::rethrow_exception(broken_);
@@ -64,7 +64,7 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
   return all;
 }
 
-// Where a call has the name that it has here, nobody need read it.
+// If a call has the same name as here, nobody needs to read it.
 void Control::all_gather_each(
     const base::Blob& mine, std::string_view what,
     const std::function<void(std::size_t rank, std::span<const std::byte> theirs)>& read) {
@@ -120,7 +120,7 @@ Exchanged Control::exchange(const std::vector<Letter>& letters, const Votes& vot
   return exchanged;
 }
 
-// Ranks whose calls are of other kinds have laid out something else than a ballot.
+// Ranks whose calls are of other kinds have laid out something other than a ballot.
 Control::Delivered Control::deliver(const base::Blob& mine, std::span<const int>, const Ballot& ballot,
                                     std::string_view what) {
   Delivered delivered{{}, ballot};
@@ -162,7 +162,7 @@ base::Blob Control::attempt(std::string_view what, const std::function<base::Blo
   return writer.put_blob(made).blob();
 }
 
-// A sentence is about the rank in its error's fields. Where it is about none, those that met it are named.
+// A sentence is about the rank in its error's fields. If it is about none, the ranks that hit it are named.
 void Control::require_all(std::vector<base::Blob>& all) const {
   std::optional<Error> problem;
   std::vector<int> ranks;  // that met this problem
@@ -230,14 +230,15 @@ void Control::await(AllGather& exchange, std::string_view what, std::string_view
     const bool waited_long = poll.pause(look);
     if (poll.has_yielded()) look.moves = while_waiting();
     if (!waited_long) continue;
-    // Ranks whose bytes have come do not count: one that has failed may only have waited too long for the same
-    // rank as this one, whose own time limit says more.
+    // Ranks whose bytes have arrived do not count: one that has failed may only have waited too long for
+    // the same rank as this one, whose own time limit says more.
     const std::vector<int> missing = exchange.missing();
     for (const int rank : missing) {
       if (const std::optional<Loss> loss = lost(rank))
         fail_lost(rank, *loss, fmt::format("waiting for it in {}", what));
     }
-    // When everything has come but not everything has gone, it is not known which rank does not take it.
+    // If everything has arrived but not everything has been sent, it is not known which rank does not take
+    // it.
     if (poll.waited() >= time_limit)
       fail_late(poll.waited(), what, {.missing = missing}, what_to_do, "others to take what it sent");
   }

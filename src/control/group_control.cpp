@@ -9,7 +9,7 @@ namespace tca::control {
 
 namespace {
 
-// Members that make a group know it by this without having spoken.
+// Members that make a group identify it by this without having communicated.
 std::uint64_t key_of(const std::vector<int>& ranks, std::uint64_t number) {
   base::Writer writer;
   writer.put(number);
@@ -29,7 +29,7 @@ GroupControl::GroupControl(Control& parent, std::vector<int> ranks, std::uint64_
   while_waiting = parent.while_waiting;
 }
 
-// A trouble that began on a rank outside is told in words, since it has no number here.
+// Trouble that began on a rank outside is described in words, since that rank has no number here.
 std::optional<Loss> GroupControl::lost(int rank) {
   std::optional<Loss> loss = parent_.lost(parent_rank(rank));
   if (!loss || !loss->trouble.origin) return loss;
@@ -40,7 +40,7 @@ std::optional<Loss> GroupControl::lost(int rank) {
   return loss;
 }
 
-// The parent judges a wait by its own numbers. What it says in words of all its ranks keeps them.
+// The parent judges a wait by its own numbers. What it says in words about all its ranks keeps them.
 bool GroupControl::wait_turn(const Wait& wait, std::chrono::nanoseconds at_most) {
   class Outer final : public Wait {
    public:
@@ -73,7 +73,7 @@ std::unique_ptr<AllGather> GroupControl::begin_among(const Subset& subset, const
   return parent_.begin_among(of_parent, mine);
 }
 
-// The key comes along, so that ranks which call two groups in different orders are told.
+// The key is included, so that ranks that call two groups in different orders are told.
 std::vector<base::Blob> GroupControl::gather(const base::Blob& mine, std::string_view what) {
   const base::Blob marked = base::Writer().put(subset_.key).put_blob(mine).blob();
   const std::unique_ptr<AllGather> exchange = parent_.begin_among(subset_, marked);
@@ -96,7 +96,7 @@ std::vector<base::Blob> GroupControl::gather(const base::Blob& mine, std::string
   return all;
 }
 
-// Whoever waits for this rank elsewhere is told what it met here, in the numbers of the parent.
+// Ranks that wait for this one elsewhere are told what it hit here, in the parent's numbers.
 void GroupControl::note_failure(Errc code) {
   parent_.trouble = trouble;
   if (trouble.origin)

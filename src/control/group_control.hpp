@@ -1,4 +1,4 @@
-// The control plane of some of the ranks of another one, numbered anew. Only they take part in its calls.
+// The control plane of some of another one's ranks, renumbered. Only they take part in its calls.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,9 @@ namespace tca::control {
 
 class GroupControl final : public Control {
  public:
-  // `ranks` are ranks of the parent, which outlives this object; this one is among them. `number` tells groups of
-  // the same ranks apart, and is the same on each of them. `called`: what messages call them; empty: by their new numbers.
+  // `ranks` are ranks of the parent, which outlives this object; they include this one. `number`
+  // distinguishes groups of the same ranks, and is the same on each of them. `called`: their names in
+  // messages; if empty, their new numbers.
   GroupControl(Control& parent, std::vector<int> ranks, std::uint64_t number, std::vector<int> called = {});
 
   int rank() const override { return rank_; }
@@ -23,7 +24,7 @@ class GroupControl final : public Control {
   std::optional<Loss> lost(int rank) override;
   bool is_gone(int rank) const override { return parent_.is_gone(parent_rank(rank)); }
 
-  // Those who wait for this rank in the group learn of it by the parent, which it leaves if it ends.
+  // Ranks that wait for this one in the group are told through the parent, which it leaves if it ends.
   void leave(const std::optional<Trouble>&) override {}
 
   base::Cores cores() const override { return parent_.cores(); }
@@ -32,7 +33,7 @@ class GroupControl final : public Control {
   std::chrono::duration<double> now() const override { return parent_.now(); }
   std::unique_ptr<AllGather> begin_among(const Subset& subset, const base::Blob& mine) override;
 
-  // Tells the group from all others of the parent.
+  // Distinguishes the group from all others of the parent.
   std::uint64_t key() const { return subset_.key; }
 
   int parent_rank(int rank) const { return subset_.ranks[static_cast<std::size_t>(rank)]; }

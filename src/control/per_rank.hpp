@@ -1,4 +1,5 @@
-// A number for each rank of a world. Copies share the numbers: the ranks of a process may be many, and each has a copy.
+// A number for each rank of a world. Copies share the numbers: a process may hold many ranks, and each has
+// a copy.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // The interface of an accelerator to the layers above: the kernels that its fabric has for collectives and
-// teams, and the steps that it orders on streams. A fabric without an accelerator needs nothing of this header.
+// teams, and the steps that it orders on streams. A fabric without an accelerator needs nothing from this
+// header.
 //
-// The rules of fabric.hpp for ownership and threads hold here too, except that a Stager (staging.hpp) is
+// The rules of fabric.hpp for ownership and threads apply here too, except that a Stager (staging.hpp) is
 // also called from other threads.
 #pragma once
 
@@ -46,27 +47,27 @@ class Accelerator {
   // Returns the Stager for fabrics that cannot reach the memory of its windows. It lives as long as the fabric.
   virtual Stager& stager() = 0;
 
-  // Collective over the members, by whose numbers kernels see ranks. Makes a team for calls of up to
-  // `max_values` values, of single blocks or of grids of up to `max_blocks`, that wait for at most
-  // `time_limit`. Throws Error{invalid_argument} where kernels do not reach every member, and Error{refused}
-  // where they give other numbers.
+  // Collective over the members, whose numbering kernels use for ranks. Makes a team for calls of up to
+  // `max_values` values, from single blocks or grids of up to `max_blocks`, that wait for at most
+  // `time_limit`. Throws Error{invalid_argument} if kernels do not reach every member, and Error{refused}
+  // if members pass different numbers.
   virtual std::unique_ptr<Team> make_team(std::string_view team, std::size_t max_values,
                                           std::size_t max_blocks, std::chrono::milliseconds time_limit,
                                           const control::Members& members) = 0;
 
-  // Returns the ways in which it can run a collective by itself, of ranks that kernels reach; the same on every
-  // rank. When there is none, the collective is made of chains.
+  // Returns the ways in which it can run a collective by itself, among ranks that kernels reach; the same
+  // on every rank. If there is none, the collective is built from chains.
   virtual std::vector<CollectiveWay> collective_ways(const CollectiveSpec& kind) const = 0;
 
   // Collective over the task's members. Called only with one of the ways that `collective_ways` returns.
   virtual std::unique_ptr<Collective> make_collective(const CollectiveTask& task) = 0;
 
-  // Makes what combines within this rank's parts of windows after a round of chains. Returns null where the
-  // host combines.
+  // Makes the Fold that combines within this rank's parts of windows after a round of chains. Returns null
+  // if the host combines.
   virtual std::unique_ptr<Fold> make_fold(const FoldTask& task) = 0;
 
-  // Makes what combines a field's cells with what the chain of a tca::Fold has brought, of a type that
-  // kernels combine.
+  // Makes the Fold that combines a field's cells with what the chain of a tca::Fold has delivered, of a
+  // type that kernels combine.
   virtual std::unique_ptr<Fold> make_cell_fold(Reduction reduction, const DeviceFold& cells) = 0;
 };
 
@@ -76,17 +77,17 @@ class AcceleratorProgram {
   virtual ~AcceleratorProgram() = default;
 
   // These order the next step on a stream. The host neither waits nor learns when the step is done;
-  // Fabric::check throws the error that the step meets. `run_on` is a start and a wait in one.
+  // Fabric::check throws the error if the step fails. `run_on` is a start and a wait in one.
   virtual void start_on(Stream stream) = 0;
   virtual void wait_on(Stream stream) = 0;
   virtual void run_on(Stream stream) = 0;
 
-  // Returns the view with which a kernel starts steps and waits for them by itself; null where none can.
+  // Returns the view with which a kernel starts steps and waits for them by itself; null if none can.
   virtual const DeviceProducedChain* device_chain() const { return nullptr; }
-  // The same for a kernel that takes times; null where the chain is not timed.
+  // The same for a kernel that takes times; null if the chain is not timed.
   virtual const DeviceTimedChain* timed_device_chain() const { return nullptr; }
 
-  // Returns the view with which a kernel has a resident engine run steps; null where there is no engine.
+  // Returns the view with which a kernel has a resident engine run steps; null if there is no engine.
   virtual const DeviceDoorbell* doorbell() { return nullptr; }
 };
 

@@ -1,5 +1,5 @@
 // The interfaces through which a fabric takes part in collectives: a Collective is a whole one that the
-// fabric runs in place of chains, a Fold combines what chains have brought into an accelerator's memory.
+// fabric runs in place of chains, a Fold combines what chains have delivered to an accelerator's memory.
 #pragma once
 
 #include <chrono>
@@ -33,10 +33,10 @@ constexpr bool in_kernels(DataType type) { return type <= DataType::int64; }
 struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::barrier;
   int ranks = 1, root = 0;
-  std::uint64_t block_bytes = 0;  // a block; broadcast, all_reduce: the whole
+  std::uint64_t block_bytes = 0;  // a block; for broadcast and all_reduce, the whole
   std::uint64_t element_bytes = 1;
   bool in_place = false;
-  std::optional<Reduction> reduction;  // only of a collective that combines
+  std::optional<Reduction> reduction;  // only for a collective that combines
 };
 
 // One way in which a fabric can run a collective.
@@ -47,23 +47,23 @@ struct CollectiveWay {
 
 struct CollectiveTask {
   CollectiveSpec spec;
-  const control::Members& members;  // by whose numbers windows have their parts
+  const control::Members& members;  // whose numbering windows use for their parts
   std::string_view way;
   std::string_view name;                           // for error messages
-  const DeviceWindow<std::byte>* input = nullptr;  // null for a barrier, as is the output
+  const DeviceWindow<std::byte>* input = nullptr;  // null for a barrier, and so is the output
   const DeviceWindow<std::byte>* output = nullptr;
-  std::uint64_t input_offset = 0;  // bytes into this rank's part, where its input begins
+  std::uint64_t input_offset = 0;  // where the input begins, in bytes into this rank's part
   std::chrono::milliseconds time_limit{30'000};
 };
 
-// A rank's share of a collective that the fabric runs. As with a chain, each step is started and then waited
-// for, by the host or on a stream, and steps of both kinds may follow each other.
+// A rank's share of a collective that the fabric runs. As with a chain, each step is started and then
+// waited for, by the host or on a stream, and steps of both kinds may be mixed.
 class Collective {
  public:
   virtual ~Collective() = default;
 
-  // For steps that the host starts. `start` does not block. `test` does not block either: it moves the step
-  // on and returns whether it has finished.
+  // For steps that the host starts. `start` does not block. Nor does `test`: it advances the step and
+  // returns whether it has finished.
   virtual void start() = 0;
   virtual bool test() = 0;
 
@@ -74,9 +74,9 @@ class Collective {
   virtual void run_on(Stream stream) = 0;
 };
 
-// What a rank combines by itself after a round of chains: into = operands[0] op operands[1] op ..., from the
-// left, element by element. `into` is one of the operands or overlaps none of them. A single operand is
-// copied, and there is no reduction.
+// What a rank combines by itself after a round of chains: into = operands[0] op operands[1] op ..., from
+// the left, element by element. `into` is one of the operands or overlaps none of them. A single operand is
+// copied, without a reduction.
 struct FoldTask {
   std::optional<Reduction> reduction;
   std::byte* into = nullptr;
@@ -87,7 +87,7 @@ struct FoldTask {
 class Fold {
  public:
   virtual ~Fold() = default;
-  virtual void run() = 0;  // the result is there when it returns
+  virtual void run() = 0;  // returns once the result is there
   virtual void run_on(Stream stream) = 0;
 };
 

@@ -7,10 +7,10 @@
 namespace tca::fabric {
 
 struct Device {
-  // For people to read, e.g. "NVIDIA H200 (0000:01:00.0), GPU 0". The part before " (" is the kind of the
-  // device.
+  // For people to read, e.g. "NVIDIA H200 (0000:01:00.0), GPU 0". The part before " (" is the device's
+  // model.
   std::string name;
-  int ranks = 1;  // that drive it, this one included
+  int ranks = 1;  // that drive it, including this one
 };
 
 // The kernels of a modelled device, of which only the time is known.
@@ -18,7 +18,7 @@ class ComputeModel {
  public:
   virtual ~ComputeModel() = default;
 
-  // Lets as much time pass as a kernel takes that moves `bytes` of memory and does `flops` operations.
+  // Lets the time pass that a kernel takes which moves `bytes` of memory and does `flops` operations.
   virtual void compute(double bytes, double flops) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a fabric knows of parts of the machine that have failed.
+// What a fabric knows about failed parts of the machine.
 #pragma once
 
 #include <vector>

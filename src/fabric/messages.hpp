@@ -1,7 +1,7 @@
-// What a fabric of messages tells of them: they move when the rank polls, and immediate puts may arrive late. A
-// fabric whose stores are at once where they belong needs nothing of this header.
+// The interface of a fabric of messages: they move when the rank polls, and immediate puts may arrive late.
+// A fabric whose stores take effect in place at once needs nothing from this header.
 //
-// The rules of fabric.hpp for ownership and threads hold here too.
+// The rules of fabric.hpp for ownership and threads apply here too.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,12 @@ class Messages {
   // not sleep.
   virtual bool needs_polling() const = 0;
 
-  // As Fabric::progress, for a rank that waits: it calls this over and over, and tests its own program in
-  // between. May therefore do less.
+  // Like Fabric::progress, for a waiting rank, which calls this over and over and tests its own program in
+  // between. It may therefore do less.
   virtual void progress_while_waiting() = 0;
 
-  // Returns whether every put that Fabric::put_now has taken is visible to its target. The signals of this
-  // fabric wait until it is; those of other fabrics have to be held back.
+  // Returns whether every put that Fabric::put_now has accepted is visible to its target. This fabric's
+  // signals wait until then; those of other fabrics have to be held back.
   virtual bool is_quiescent() = 0;
 
   // Returns the ranks to which such puts are still under way.

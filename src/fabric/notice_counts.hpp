@@ -1,5 +1,5 @@
-// The notices of a rank on fabrics where the target itself, or the model, stores what comes. As on shm, a
-// slot keeps up to `notice_tags` tags of a source at once.
+// A rank's notices on fabrics where the target itself, or the model, stores what arrives. As on shm, a slot
+// keeps up to `notice_tags` tags of a source at once.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace tca::fabric {
 
 class NoticeCounts {
  public:
-  // Sets a notice aside that is to be raised later. Returns false, and does nothing, where the slot is full.
+  // Reserves a notice that is to be raised later. Returns false, and does nothing, if the slot is full.
   bool reserve(int source, int slot, std::uint32_t tag) {
     std::vector<Lane>& lanes = slots_[{source, slot}];
     auto own = std::ranges::find(lanes, tag, &Lane::tag);
@@ -31,14 +31,14 @@ class NoticeCounts {
     --lane.reserved;
     ++lane.count;
   }
-  // Gives up one that was reserved.
+  // Gives up a reserved notice.
   void give_up(int source, int slot, std::uint32_t tag) {
     std::vector<Lane>& lanes = slots_[{source, slot}];
     --std::ranges::find(lanes, tag, &Lane::tag)->reserved;
     forget_empty(lanes);
   }
 
-  // Consumes one, of any tag where `tag` is nothing, and returns its tag.
+  // Consumes one, with any tag if `tag` is empty, and returns its tag.
   std::optional<std::uint32_t> take(int source, int slot, std::optional<std::uint32_t> tag) {
     const auto slot_of_source = slots_.find({source, slot});
     if (slot_of_source == slots_.end()) return std::nullopt;

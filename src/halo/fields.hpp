@@ -13,7 +13,7 @@
 
 namespace tca::halo {
 
-// A field as the other ranks learn of it. Its offset in the window may differ from rank to rank; how it is
+// A field as described to the other ranks. Its offset in the window may differ from rank to rank; how it is
 // combined may not.
 struct Added {
   std::uint64_t window = 0;
@@ -28,17 +28,17 @@ struct Added {
 base::Blob encode(const std::vector<Added>& fields);
 std::vector<Added> decode(const base::Blob& blob);
 
-// Throws Error{invalid_argument} for a field of so many elements that does not fit its window. `whose` names
-// what it is added to, such as "halo 'u'".
+// Throws Error{invalid_argument} if a field of so many elements does not fit its window. `whose` names what
+// it is added to, such as "halo 'u'".
 void require_room(const core::WorldState& world, const std::string& whose, std::int64_t elements,
                   const raw::Window& window, std::int64_t offset);
 
-// Throws Error{invalid_argument} where a field overlaps one that was added before.
+// Throws Error{invalid_argument} if a field overlaps one that was added before.
 void require_apart(const core::WorldState& world, const std::string& whose, std::int64_t elements,
                    std::span<const Added> before, const raw::Window& window, std::int64_t offset);
 
-// Collective. Brings letters to those whom they are for, and returns those to this rank. Throws Error{refused}, on every
-// rank alike, unless all ranks have added the same windows in the same order, and at least one.
+// Collective. Delivers letters to their recipients, and returns those for this rank. Throws Error{refused},
+// on every rank alike, unless all ranks have added the same windows in the same order, and at least one.
 std::vector<control::Letter> exchange_fields(const core::WorldState& world, const std::string& whose,
                                              const std::vector<Added>& mine,
                                              const std::vector<control::Letter>& letters);

@@ -8,7 +8,7 @@
 
 namespace tca {
 
-// What the halo sends comes back, and what it receives is sent.
+// What the halo sends is received, and what it receives is sent.
 Fold::Fold(World& world, std::string name, const Halo& halo, ChainOptions options) {
   if (&halo.world() != &core::WorldState::of(world)) {
     base::fail(Errc::invalid_argument, "fold '{}': {} is of another world; give the one that it was made in",

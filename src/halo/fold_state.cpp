@@ -70,8 +70,8 @@ std::int64_t FoldState::sent_bytes() const {
   return elements * bytes;
 }
 
-// Collective. Tells the others which fields this rank has added, and where in its staging windows a holder's
-// ghosts begin; they lie in a row. Returns, by owner, where this rank's go.
+// Collective. Tells the others which fields this rank has added, and where in its staging windows a
+// holder's ghosts begin; they are in a row. Returns, by owner, where this rank's ghosts are sent.
 std::map<int, std::int64_t> FoldState::exchange() {
   std::vector<control::Letter> letters;
   std::map<int, std::int64_t> places;
@@ -97,7 +97,7 @@ void FoldState::make_staging() {
   }
 }
 
-// Collective. Kernels find the table in a window, since that lies where they run.
+// Collective. Kernels find the table in a window, since windows are in the memory where they run.
 void FoldState::make_table() {
   CellTable table;
   for (const Face& face : faces_) table.add(face.cells, face.staged);
@@ -122,7 +122,7 @@ const DeviceFold& FoldState::cells(std::size_t field) const {
   return fields_[field].view;
 }
 
-// Adds the puts to one owner of cells, from the given place of its staging windows on.
+// Adds the puts to one owner of cells, starting at the given place in its staging windows.
 void FoldState::declare(int owner, std::int64_t place) {
   for (const Ghosts& sent : ghosts_) {
     if (sent.owner != owner) continue;

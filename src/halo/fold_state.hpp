@@ -1,4 +1,4 @@
-// A fold as one rank knows it: the chain that brings what others' ghosts have gathered, and where it is
+// A fold as one rank sees it: the chain that delivers what others' ghosts have gathered, and where it is
 // added.
 #pragma once
 
@@ -20,17 +20,17 @@ namespace tca::halo {
 
 class FoldState {
  public:
-  // Ghosts of this rank, which go to the owner of the cells that they stand for.
+  // This rank's ghosts, which are sent to the owner of the cells that they stand for.
   struct Ghosts {
     int owner;
-    Grid::Coordinates side;  // where this rank lies, as the owner sees it
+    Grid::Coordinates side;  // where this rank is, as seen from the owner
     Layout layout;
   };
 
-  // Cells of this rank of which another one has ghosts.
+  // This rank's cells of which another rank has ghosts.
   struct Face {
     int holder;
-    Grid::Coordinates side;  // where the holder lies
+    Grid::Coordinates side;  // where the holder is
     Layout cells;
     std::int64_t staged = 0;  // where in the staging windows they arrive
   };
@@ -41,7 +41,7 @@ class FoldState {
   void add(const raw::Window& window, DataType type, std::int64_t offset, ReduceOp op);
   void commit();
 
-  // The host adds, or has the accelerator add, what a started step has brought, once.
+  // The host adds, or has the accelerator add, what a started step has delivered, once.
   void start();
   bool test();
   void wait();
@@ -54,13 +54,13 @@ class FoldState {
   std::int64_t sent_bytes() const;
 
  private:
-  // Each field has a staging window, in which this rank's faces lie one behind the other.
+  // Each field has a staging window, in which this rank's faces are placed one after another.
   struct Field {
     raw::Window window;
     std::int64_t offset;
     fabric::Reduction reduction;
     std::optional<raw::Window> staging = {};  // from commit on
-    DeviceFold view = {};                     // where there are kernels
+    DeviceFold view = {};                     // if there are kernels
     std::unique_ptr<fabric::Fold> on_device = {};
 
     std::size_t numbers() const { return window.element_bytes() / bytes_of(reduction.type); }
@@ -85,9 +85,9 @@ class FoldState {
   std::chrono::milliseconds time_limit_;
   std::vector<Face> faces_;             // by holder and side, which is the order in which they are added
   std::vector<Ghosts> ghosts_;          // by owner and side
-  std::int64_t elements_, staged_ = 0;  // of a field, and of its staging window
+  std::int64_t elements_, staged_ = 0;  // in a field, and in its staging window
   std::vector<Field> fields_;
-  std::optional<raw::Window> table_;  // what kernels go by
+  std::optional<raw::Window> table_;  // used by kernels
   bool committed_ = false;
   bool owed_ = false;  // a started step, whose arrivals are still to be added
 };

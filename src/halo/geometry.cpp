@@ -21,7 +21,7 @@ struct Box {
   Extents first{}, length{};
 };
 
-// Return the ghosts on side `step` of their holder, and the cells of the owner for which they stand. Along a
+// Return the ghosts on side `step` of their holder, and the owner's cells that they stand for. Along a
 // dimension without a step both extend over the interior.
 Box ghosts_of(const Shape& holder, const Grid::Coordinates& step, int dims) {
   Box box;
@@ -45,15 +45,15 @@ bool is_empty(const Box& box, int dims) {
   return std::any_of(box.length.begin(), box.length.begin() + dims, [](std::int64_t n) { return n == 0; });
 }
 
-// Returns how many loops around a run the layout of a box would have, which takes those together that go on
-// where the one inside ends.
+// Returns how many loops around a run the layout of a box would have, merging those that continue where the
+// inner one ends.
 int loops_around(const Extents& extents, const Box& box, int dims) {
   std::int64_t run = box.length[at(dims) - 1], pitch = extents[at(dims) - 1];
   int loops = 0;
   for (std::size_t d = at(dims) - 1; d-- > 0; pitch *= extents[d]) {
     if (box.length[d] == 1) continue;
     if (pitch != run) ++loops;
-    run = pitch * box.length[d];  // where the next repetition would go on
+    run = pitch * box.length[d];  // where the next repetition would continue
   }
   return loops;
 }
@@ -68,7 +68,7 @@ Layout layout_of(const Extents& extents, const Box& box, int dims) {
   return subarray(e, f, l);
 }
 
-// The two sides of what is cut into pieces along its outermost dimensions.
+// The two sides of something cut into pieces along its outermost dimensions.
 struct Cut {
   const Extents &of_cells, &of_ghosts;
   int dims;
@@ -88,8 +88,8 @@ struct Cut {
   }
 };
 
-// Throws where the elements, ghosts included, overflow. Later sums and products of the same numbers then
-// cannot.
+// Throws if the number of elements, including ghosts, overflows. Later sums and products of the same
+// numbers then cannot.
 void check_total(const std::string& name, const Shape& shape, std::size_t dims) {
   std::int64_t all = 1;
   for (std::size_t d = 0; d < dims; ++d) {

@@ -27,12 +27,12 @@ void factorise(int ranks, std::vector<int>& shape, std::size_t dim, const std::v
   }
 }
 
-// Returns the elements of the rank that has most of them.
+// Returns the number of elements of the rank that has the most.
 std::int64_t most_elements(std::int64_t extent, int ranks) { return (extent - 1) / ranks + 1; }
 
-// Returns the weight of what the busiest rank sends: a face to each neighbour. Of two ranks along a dimension
-// each has one neighbour there, or two if the dimension is periodic. In a face of the contiguous dimension
-// every element drags a whole cache line along, so it counts as several.
+// Returns the weight of what the busiest rank sends: a face to each neighbour. Of two ranks along a
+// dimension each has one neighbour there, or two if the dimension is periodic. In a face of the contiguous
+// dimension every element drags a whole cache line along, so it counts as several.
 double busiest_faces(const std::vector<int>& shape, const std::vector<bool>& periodic,
                      std::span<const std::int64_t> extents) {
   double cells = 1;
@@ -65,7 +65,7 @@ std::vector<std::vector<int>> grids(int ranks, const std::vector<int>& given,
   return all;
 }
 
-// Says why no grid gives each of the ranks a part of the array, and what would.
+// Says why no grid gives each rank a part of the array, and what would.
 [[noreturn]] void fail_to_fit(int ranks, const std::vector<int>& shape,
                               std::span<const std::int64_t> extents) {
   for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -22,7 +22,7 @@ namespace {
 
 using base::fail;
 
-// Describes in words what must be the same on every rank.
+// Describes what must be the same on every rank.
 std::string describe(const Grid& grid, bool corners) {
   std::vector<int> periodic;
   for (int d = 0; d < grid.dims(); ++d)
@@ -48,8 +48,9 @@ struct Halo::Arrays {
 
 namespace {
 
-// What ranks find out of each other's arrays before they have a halo. As a rule neighbours tell each other, and all vote
-// that nothing is wrong. Only where something is, or a rank without cells makes others neighbours, is all gathered.
+// What ranks learn about each other's arrays before they have a halo. Normally neighbours tell each other,
+// and all vote that nothing is wrong. Everything is gathered only if something is, or if a rank without
+// cells makes others neighbours.
 class Agreement {
  public:
   Agreement(World& world, const std::string& name, const Grid& grid, bool corners)
@@ -74,7 +75,7 @@ class Agreement {
   }
 
  private:
-  // Returns nothing where some rank knows a reason to gather all.
+  // Returns nothing if some rank knows a reason to gather everything.
   std::optional<halo::Shapes> of_neighbours(const halo::Shape& mine) const {
     std::set<int> neighbours;
     for (const Grid::Coordinates& step : steps_)
@@ -130,8 +131,8 @@ class Agreement {
   std::string words_, what_;
 };
 
-// Collective. Tells the ranks whose puts come here which fields this rank has added, and returns the same of those to whom
-// it puts, and its own.
+// Collective. Tells the ranks that put to this one which fields this rank has added, and returns the same
+// about those that it puts to, and its own.
 std::map<int, std::vector<halo::Added>> fields_of_neighbours(const core::WorldState& world,
                                                              const std::string& whose,
                                                              const std::vector<halo::Added>& mine,
@@ -192,7 +193,7 @@ Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays
         ghosts_.push_back({*sender, step, piece.ghosts});
       }
     }
-    // This rank as a sender: it lies on side `step` of its neighbour in the opposite direction.
+    // This rank as a sender: it is on side `step` of its neighbour in the opposite direction.
     const Grid::Coordinates back = halo::opposite(step);
     if (const std::optional<int> receiver = halo::neighbour_of(grid, shapes, me, back)) {
       for (const halo::Piece& piece : halo::pieces(mine, shape_of(*receiver), step, dims))
@@ -211,7 +212,7 @@ void Halo::require_uncommitted(const char* call) const {
 Halo& Halo::add(const raw::Window& window, Count first) { return add(window, first, false); }
 Halo& Halo::add_counted(const raw::Window& window, Count first) { return add(window, first, true); }
 
-// The two ends of a counted put are asked for by their side.
+// The two ends of a counted put are looked up by their side.
 void Halo::require_countable() const {
   const auto is_one_side = [](const auto& a, const auto& b) { return a.side == b.side; };
   if (std::ranges::adjacent_find(faces_, is_one_side) == faces_.end() &&
@@ -224,7 +225,7 @@ void Halo::require_countable() const {
 }
 
 Halo& Halo::add(const raw::Window& window, Count first, bool counted) {
-  world();  // throws where the halo was moved from
+  world();  // throws if the halo was moved from
   require_uncommitted(counted ? "add_counted" : "add");
   if (counted) require_countable();
   const std::int64_t offset = first.value();
@@ -266,7 +267,7 @@ void Halo::commit() {
   chain_.commit();
 }
 
-// Throws where there is no such field or side.
+// Throws if there is no such field or side.
 const Halo::CountedSides& Halo::counted_sides(const char* call, std::size_t field,
                                               std::span<const int> side) const {
   world();

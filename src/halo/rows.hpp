@@ -1,4 +1,4 @@
-// Goes through a layout as equal rows.
+// Walks a layout as equal rows.
 #pragma once
 
 #include <cstddef>

@@ -17,14 +17,14 @@ bool matches(const std::string& override_name, std::string_view fabric, std::str
          override_name == fmt::format("{}/{}", fabric, protocol);
 }
 
-// Channels without a predicted cost come last. The first of them is taken when there are no others.
+// Channels without a predicted cost are last. The first of them is chosen if there are no others.
 double rank_by(const Candidate& candidate) {
   return candidate.predicted_us.value_or(std::numeric_limits<double>::max());
 }
 
-// The factor within which predicted costs count as equal, where a measured table decides. The first such
-// channel is taken: protocols that move bytes once stand before those that move them twice, and leave more of
-// the caches to the program.
+// The factor within which predicted costs count as equal, if a measured table decides. The first such
+// channel is chosen: protocols that move bytes once are listed before those that move them twice, and leave
+// more of the caches to the program.
 double as_good_as_equal(const Costs& costs) { return costs.path().empty() ? 1 : 1.05; }
 
 std::string_view forced_by_environment() {
@@ -32,8 +32,8 @@ std::string_view forced_by_environment() {
   return forced != nullptr ? forced : "";
 }
 
-// Names an override together with its origin: what a job script has left in the environment is found in no
-// program.
+// Names an override together with its origin: an override that a job script has left in the environment
+// appears in no program.
 std::string name_of(const std::string& override_name) {
   if (override_name == forced_by_environment())
     return fmt::format("{}={}", base::name_set("OPENTCA_CHANNEL"), override_name);

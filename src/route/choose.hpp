@@ -1,4 +1,4 @@
-// The route: decides which channel carries a put of a chain, once, at commit.
+// The route: decides which channel carries each put of a chain, once, at commit.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct Choice {
   int protocol = 0;  // index into that fabric's protocols
 };
 
-// Returns the name that forces a channel, "fabric/protocol", "fabric" or "protocol"; empty leaves the choice
-// to the cost table. OPENTCA_CHANNEL, when set, wins over what the chain asks for.
+// Returns the name that forces a channel, "fabric/protocol", "fabric" or "protocol"; empty leaves the
+// choice to the cost table. If set, OPENTCA_CHANNEL overrides what the chain asks for.
 std::string effective_override(const std::string& asked);
 
-// The room that a chain's puts have taken of their channels, as far as these are chosen.
+// The room that a chain's puts take in their channels, as far as these have been chosen.
 class Taken {
  public:
   fabric::RoomUsed on(const fabric::Fabric& fabric, int protocol, int rank) const {
@@ -49,19 +49,20 @@ class Taken {
   std::map<Where, std::uint64_t> room_;
 };
 
-// The properties of a chain's put on which its cost depends.
+// The properties of a put that determine its cost.
 struct Put {
   int target;
   base::Shape shape;
-  std::size_t puts = 1;  // of the chain to the same rank, this one included
+  std::size_t puts = 1;  // of the chain to the same rank, including this one
   bool counted = false;
   bool by_some = false;  // not all ranks commit the chain
-  // Says of a fabric, by its index, and a protocol of it that the path has failed; null where none may.
+  // Tells whether the path of a fabric, by its index, and one of its protocols has failed; null if none may
+  // fail.
   std::function<bool(std::size_t fabric, std::size_t protocol)> is_lost = {};
 };
 
-// Returns the cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when no
-// such channel has the name of the override, or none carries counted puts.
+// Returns the cheapest channel that reaches the target and has room. Throws Error{invalid_argument} if no
+// such channel matches the override, or none carries counted puts.
 Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, const Put& put,
               const std::string& override_name, const Taken& taken = {});
 
@@ -69,7 +70,7 @@ Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Co
 struct Candidate {
   Choice choice;
   std::string channel;                 // "shm/direct"
-  std::optional<double> predicted_us;  // empty when no table knows the channel
+  std::optional<double> predicted_us;  // empty if no table has the channel
   bool has_room;
 };
 

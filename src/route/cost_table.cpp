@@ -19,8 +19,8 @@ constexpr std::uint64_t cache_line = 64, page = 4096;
 // first-level cache.
 constexpr std::uint64_t aliasing = 512;
 
-// The limit between near and far. Cores that share a cache pass a line on in 60 ns or so, others take twice
-// as long or more.
+// The boundary between near and far. Cores that share a cache pass a line on in 60 ns or so, others take
+// twice as long or more.
 constexpr double near_ns = 100;
 
 // Measured between two ranks on two cores: a step with an exchange and the reading of its ghosts, minus the
@@ -86,10 +86,10 @@ constexpr std::array table{
     Cost{"shm", "pull", far, stride, 4096, 0.15, 14, 0},
 
     // GPUs: two H100s over NVLink, with one kernel per exchange in a graph. Blocks were measured with one
-    // put, other layouts with both faces of a cube; costs are per put. The packets of ll carry data in three
-    // quarters of their bytes but need no fence. A receiver that scatters keeps short runs off the link,
-    // where each would take a packet of 32 bytes. A copy engine reaches the link's full rate after a setup of
-    // its own.
+    // put, other layouts with both faces of a cube; costs are per put. The packets of ll carry data in
+    // three quarters of their bytes but need no fence. A receiver that scatters keeps short runs off the
+    // link, where each would take a packet of 32 bytes. A copy engine reaches the link's full rate after
+    // its own setup.
     Cost{"cuda", "ll", near, block, 0, 1.5, 0, 0.0028},
     Cost{"cuda", "ll", near, block, 262145, 1.2, 0, 0.0039},
     Cost{"cuda", "direct", near, block, 0, 6.3, 0, 0.0022},
@@ -188,11 +188,11 @@ constexpr std::array zen4_table{
     Cost{"shm", "pull", near, stride, 65536, 0, 16, 0},
 };
 
-// Intel Xeon, crossing 130 to 200 ns. Elements of large faces are best moved once. The costs of rows are those of
-// a virtual machine of 16 cores (family 6 model 207), with faces of 32^3 and 64^3 doubles: pulled 3.5 and 18
-// us, staged 5.4 and 14.6, stored 6.8 and 25. Two other Xeons, of two cores each, have the same order. Of 128^3
-// they differ: pulled and stored 60 us on 16 cores and 49 to 53 on two (model 167), staged 82 and 34, which
-// is their mean here, since over MPI these take 145 and 40.
+// Intel Xeon, crossing 130 to 200 ns. Elements of large faces are best moved once. The costs of rows are
+// those of a virtual machine of 16 cores (family 6 model 207), with faces of 32^3 and 64^3 doubles: pulled
+// 3.5 and 18 us, staged 5.4 and 14.6, stored 6.8 and 25. Two other Xeons, of two cores each, have the same
+// order. At 128^3 they differ: pulled and stored 60 us on 16 cores and 49 to 53 on two (model 167), staged
+// 82 and 34, which is their mean here, since over MPI these take 145 and 40.
 constexpr std::array xeon_table{
     Cost{"shm", "staged", far, block_stride, 4096, 0.3, 5, 0.27},
     Cost{"shm", "staged", far, block_stride, 16384, 0.3, 5, 0.20},
@@ -273,8 +273,8 @@ std::string_view to_string(Spacing spacing) {
 namespace {
 
 // Returns the spacing of one side. The kinds `wide` and `wide_aligned` come from measurements on a virtual
-// EPYC (Zen 4): pulling 512 runs of 16 or 32 bytes took 1.5 us where they are `wide`, else 5.5 us. Storing
-// runs of 32 bytes took half as long where they are `wide_aligned` as where they are a line or two apart.
+// EPYC (Zen 4): pulling 512 runs of 16 or 32 bytes took 1.5 us if they are `wide`, otherwise 5.5 us.
+// Storing runs of 32 bytes took half as long if they are `wide_aligned` as if they are a line or two apart.
 Spacing spacing(std::uint64_t run, std::int64_t pitch) {
   const auto apart = static_cast<std::uint64_t>(std::abs(pitch));
   if (run < cache_line ? apart < cache_line / 2 : apart < run + cache_line) return Spacing::dense;
@@ -302,8 +302,8 @@ LayoutClass classify(const base::Shape& shape) {
 
 Distance distance(double cache_line_transfer_ns) { return cache_line_transfer_ns > near_ns ? far : near; }
 
-// The maximum is needed because a piece is fitted between the sizes that were measured: a little below them
-// its line may pass zero.
+// The maximum is needed because a piece is fitted between the measured sizes: a little below them its line
+// may cross zero.
 double Cost::predict_us(const base::Shape& shape) const {
   return std::max(0.0, setup_us + 1e-3 * (static_cast<double>(shape.runs()) * ns_per_run +
                                           static_cast<double>(shape.bytes()) * ns_per_byte));
@@ -327,7 +327,7 @@ std::span<const Cost> builtin_costs(Processor processor) {
 
 const Cost* find_cost(std::span<const Cost> costs, std::string_view fabric, std::string_view protocol,
                       Distance distance, const base::Shape& shape, std::size_t puts) {
-  // Where sub-arrays were not measured, the costs of strides stand in: short runs cost a time per run, in
+  // If sub-arrays were not measured, the costs of strides stand in: short runs cost a time per run, in
   // whatever loops they sit.
   const LayoutClass layout = classify(shape), otherwise = layout == subarray ? stride : layout;
   const Spacing apart = spacing(shape);

@@ -15,8 +15,8 @@ enum class LayoutClass { block, block_stride, stride, subarray };
 std::string_view to_string(LayoutClass layout);
 LayoutClass classify(const base::Shape& shape);
 
-// The distance to the target of a put: the rank itself, a rank whose core shares a cache with the sender's,
-// or any other.
+// The distance to a put's target: the rank itself, a rank whose core shares a cache with the sender's, or
+// any other.
 enum class Distance { self, near, far };
 
 std::string_view to_string(Distance distance);
@@ -37,12 +37,12 @@ enum class Spacing { any, dense, close, spread, wide, wide_aligned, aliased, pag
 
 std::string_view to_string(Spacing spacing);
 
-// Returns the spacing of the side, target or source, that is spaced worse; dense for a block.
+// Returns the spacing of the worse side, target or source; dense for a block.
 Spacing spacing(const base::Shape& shape);
 
-// One piece of a channel's cost. It is valid from `from_puts` puts of a chain to the same rank, from runs of
-// `from_run` bytes and from `from_bytes` bytes in all on, up to the next piece of the same channel, distance,
-// class and spacing.
+// One piece of a channel's cost. It applies from `from_puts` puts of a chain to the same rank, `from_run`
+// bytes per run and `from_bytes` bytes in all, up to the next piece of the same channel, distance, class
+// and spacing.
 struct Cost {
   std::string_view fabric;
   std::string_view protocol;
@@ -59,18 +59,18 @@ struct Cost {
   double predict_us(const base::Shape& shape) const;
 };
 
-// The processors for which the built-in costs have pieces of their own.
+// The processors for which the built-in table has separate pieces.
 enum class Processor { other, zen3, zen4, xeon };
 
-// Finds the processor in what route::hardware() returns.
+// Finds the processor in the string that route::hardware() returns.
 Processor processor_of(std::string_view hardware);
 
-// Return the costs that hold for every processor, and those of one processor. Where a piece of the latter
-// covers a put, it takes precedence.
+// Return the costs that hold for every processor, and those of one processor. A piece of the latter takes
+// precedence if it covers a put.
 std::span<const Cost> builtin_costs();
 std::span<const Cost> builtin_costs(Processor processor);
 
-// Returns the piece that covers one of `puts` puts of `shape`, or null when the table does not know the
+// Returns the piece that covers one of `puts` puts of `shape`, or null if the table does not have the
 // channel.
 const Cost* find_cost(std::span<const Cost> table, std::string_view fabric, std::string_view protocol,
                       Distance distance, const base::Shape& shape, std::size_t puts);

@@ -18,7 +18,7 @@ std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_
   if (cost == nullptr && !measured(fabric, distance)) {
     cost = find_cost(builtin_costs(processor_), name, how, distance, shape, puts);
     if (cost == nullptr) cost = find_cost(builtin_costs(), name, how, distance, shape, puts);
-    // Where the built-in costs have nothing for this distance, those of a near rank stand in.
+    // If the built-in table has nothing for this distance, the costs of a near rank stand in.
     if (cost == nullptr) cost = find_cost(builtin_costs(), name, how, Distance::near, shape, puts);
   }
   return cost != nullptr ? std::optional(cost->predict_us(shape)) : std::nullopt;

@@ -1,5 +1,5 @@
-// The costs of this world's puts: by a table that was measured on this machine where there is one, otherwise
-// by the built-in one.
+// The costs of this world's puts: from a table measured on this machine if there is one, otherwise from the
+// built-in one.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ namespace tca::route {
 
 class Costs {
  public:
-  // Takes the costs of puts of `rank` from the built-in table. `sub_clusters` has the number of each rank's
-  // sub-cluster; when it is empty, all ranks are in one.
+  // Takes the costs of puts of `rank` from the built-in table. `sub_clusters` holds the number of each
+  // rank's sub-cluster; if it is empty, all ranks are in one.
   explicit Costs(int rank = 0, control::PerRank sub_clusters = {})
       : rank_(rank), sub_clusters_(std::move(sub_clusters)) {}
 
-  // Returns the same costs for a group, in which this rank has the number `rank`.
+  // Returns the same costs for a group, in which this rank is number `rank`.
   Costs of_group(int rank, control::PerRank sub_clusters) const {
     Costs costs = *this;
     costs.rank_ = rank;
@@ -34,16 +34,16 @@ class Costs {
   // choose alike.
   void assume(Processor processor) { processor_ = processor; }
 
-  // Says that every fabric predicts its own costs, so that no table is asked.
+  // Declares that every fabric predicts its own costs, so no table is consulted.
   void leave_to_fabrics() { by_fabrics_ = true; }
 
-  // From now on `table`, which comes from the file `path`, decides where it can.
+  // From now on `table`, which was read from the file `path`, is used wherever it has costs.
   void use(TuningTable table, std::string path) {
     measured_ = std::make_shared<const TuningTable>(std::move(table));
     path_ = std::move(path);
   }
 
-  // Predicts the time of one of `puts` puts of this rank in a step; empty when no table knows the channel.
+  // Predicts the time of one of `puts` puts of this rank in a step; empty if no table has the channel.
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
                                    const base::Shape& shape, std::size_t puts) const {
     return predict_us(fabric, protocol, rank_, target, shape, puts);
@@ -53,8 +53,8 @@ class Costs {
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int from, int to,
                                    const base::Shape& shape, std::size_t puts) const;
 
-  // Returns how far a rank is: by the time that a line takes to cross where the fabric measures it. Otherwise
-  // ranks of the same sub-cluster are near, and others far.
+  // Returns how far away a rank is: by the time that a cache line takes to cross, if the fabric measures
+  // it. Otherwise ranks of the same sub-cluster are near, and others far.
   Distance distance_to(const fabric::Fabric& fabric, int target) const {
     return distance_between(fabric, rank_, target);
   }

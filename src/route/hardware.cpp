@@ -14,7 +14,8 @@ namespace tca::route {
 
 namespace {
 
-// Returns what the kernel says about the first processor. It would say the same about the others, at length.
+// Returns what the kernel says about the first processor. It would say the same about the others, at
+// length.
 std::map<std::string, std::string> first_processor() {
   std::map<std::string, std::string> said;
   std::ifstream file("/proc/cpuinfo");
@@ -33,7 +34,7 @@ std::string machine_type() {
   return system.machine;
 }
 
-// Returns the size of the cache furthest from the core, as "32768K"; empty where the kernel does not say.
+// Returns the size of the cache furthest from the core, as "32768K"; empty if the kernel does not say.
 std::string last_cache() {
   std::string size;
   for (int index = 0;; ++index) {
@@ -58,7 +59,7 @@ std::string describe_hardware() {
   const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   text += fmt::format(", {} CPU{}", cpus, cpus == 1 ? "" : "s");
   if (const std::string cache = last_cache(); !cache.empty()) text += ", " + cache + " last-level cache";
-  // The text stands in quotes in the table.
+  // The text is quoted in the table.
   for (char& c : text)
     if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
   return text;

@@ -59,7 +59,7 @@ class File {
   int fd_;
 };
 
-// Returns the text of rank 0's table if it can serve; empty for the built-in one.
+// Returns the text of rank 0's table if it can be used; empty for the built-in one.
 std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::path& path) {
   if (setting == "off") return {};
   path = setting.empty() ? tuning_path(needs.hardware, needs.fabrics) : fs::path(setting);
@@ -78,8 +78,7 @@ std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::
   }
 }
 
-// The statement that each rank makes to the others. The version comes first, since what follows it may differ
-// between versions.
+// What each rank tells the others. The version is first, since what follows it may differ between versions.
 struct Voice {
   std::string version, setting, hardware, table, path;
   std::vector<int> ranks = {};  // that say the same, in ascending order

@@ -37,7 +37,7 @@ constexpr std::string_view seal =
 
 std::string sealed(const std::string& body) { return fmt::format(seal, checksum(body)) + body; }
 
-// Returns the text behind the first line, which must be its seal.
+// Returns the text after the first line, which must be its seal.
 std::string_view unseal(std::string_view text) {
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos || text.substr(0, 12) != "checksum = \"")
@@ -77,7 +77,7 @@ std::uint64_t count(const toml::node& node) {
   return static_cast<std::uint64_t>(*value);
 }
 
-// Reads one row: the bytes of a run and the bytes in all from which on the piece holds, and the three costs.
+// Reads one row: the bytes per run and the bytes in all from which the piece applies, and the three costs.
 void read_piece(const toml::node& node, Cost piece, TuningTable& table) {
   const toml::array* row = node.as_array();
   if (row == nullptr || row->size() != 5) fail_at(node, "a piece is five numbers");
@@ -89,7 +89,7 @@ void read_piece(const toml::node& node, Cost piece, TuningTable& table) {
   table.add(piece);
 }
 
-// The word behind the layout of pieces for two puts or more.
+// The word after the layout of pieces for two puts or more.
 constexpr std::string_view pair = "pair";
 
 // Reads the costs of a channel at one distance: the pieces of each "layout spacing", or of "block pair".

@@ -1,5 +1,5 @@
-// A table of costs measured on one machine, and its text: TOML that a person can read. A checksum over all of
-// it ensures that a table that was cut off or changed by hand is not taken for a measurement.
+// A table of costs measured on one machine, and its text: human-readable TOML. A checksum over all of it
+// ensures that a table that was truncated or edited by hand is not taken for a measurement.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ class TuningTable {
  public:
   TuningOrigin origin;
 
-  // Adds a piece, with copies of the names to which it only points.
+  // Adds a piece, copying the names that it points to.
   void add(const Cost& piece);
 
-  // Adds the pieces of `other` for fabrics at distances of which this table has none.
+  // Adds the pieces of `other` for each fabric and distance that this table has none for.
   void complete_from(const TuningTable& other);
 
   std::span<const Cost> pieces(std::string_view fabric, std::string_view protocol) const;

@@ -19,7 +19,7 @@ Region make_region(std::int64_t offset, const Shape& shape, Pitch pitch) {
   return region;
 }
 
-// The pitches of two regions, innermost (single bytes) first, when each divides the next; no digits
+// The pitches of two regions, innermost (single bytes) first, if each divides the next; no digits
 // otherwise.
 struct Radix {
   std::array<std::int64_t, 1 + 2 * Layout::max_loops> pitch{1};
@@ -46,7 +46,7 @@ struct Box {
   std::array<std::int64_t, 1 + 2 * Layout::max_loops> low, high;  // [low, high)
 };
 
-// Returns the region as a box whose coordinates count from `origin`; nothing when it is not a box in this
+// Returns the region as a box whose coordinates count from `origin`; nothing if it is not a box in this
 // radix.
 std::optional<Box> as_box(const Region& region, const Radix& radix, std::int64_t origin) {
   Box box;
@@ -90,7 +90,7 @@ std::vector<std::int64_t> sorted_runs(const Region& region) {
 }
 
 // Handles the general case by merging the sorted runs of both regions. This needs memory for every run, but
-// is reached only where the pitches do not divide one another or a digit carries.
+// is reached only if the pitches do not divide one another or a digit carries.
 std::optional<ByteRange> intersect_runs(const Region& a, const Region& b) {
   const std::vector<std::int64_t> left = sorted_runs(a), right = sorted_runs(b);
   for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {

@@ -34,7 +34,7 @@ struct ByteRange {
   std::int64_t begin, end;
 };
 
-// Returns some range of bytes that both regions touch, or nothing.
+// Returns some byte range that both regions touch, or nothing.
 std::optional<ByteRange> intersect(const Region& a, const Region& b);
 
 // The indices of two regions that share bytes.
@@ -43,9 +43,10 @@ struct Meeting {
 };
 
 // Finds regions that meet although they must not: the first `written` regions must meet no other, while the
-// rest are only read and may meet each other. Of any two regions that meet wrongly, the result names at least
-// one, together with a region that it meets. It holds at most two meetings per region, even when all regions
-// lie in one place. Takes O(n log n) time for n regions side by side, or for n runs of interleaved regions.
+// rest are only read and may meet each other. Of any two regions that meet illegally, the result names at
+// least one, together with a region that it meets. It holds at most two meetings per region, even if all
+// regions are in one place. Takes O(n log n) time for n regions side by side, or for n runs of interleaved
+// regions.
 std::vector<Meeting> meetings(std::span<const Region> regions, std::size_t written);
 
 }  // namespace tca::base

@@ -14,7 +14,7 @@ namespace tca::base {
 
 namespace {
 
-// One side of a pairing: its run and then its loops from the innermost, consumed piece by piece.
+// One side of a pairing: its run and then its loops, innermost first, consumed piece by piece.
 class Side {
  public:
   explicit Side(const Layout& layout) {
@@ -144,7 +144,7 @@ void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitche
     std::byte* to_row = to;
     const std::byte* from_row = from;
     if (count(0) == 2) {
-      // Two separate calls: a hardware prefetcher predicts the next address of a load instruction only where
+      // Two separate calls: a hardware prefetcher predicts the next address of a load instruction only if
       // its addresses are evenly spaced.
       for (std::uint64_t j = count(1); j > 0; --j, to_row += pitch.to[1], from_row += pitch.from[1]) {
         move(to_row, from_row);

@@ -45,14 +45,14 @@ struct Shape {
 std::string in_words(std::int64_t run, std::span<const Layout::Loop> loops);
 
 // Returns the common loop nest of two layouts that hold the same elements in the same order; a run of no
-// bytes where they hold none. Throws Error{invalid_argument} when they hold different numbers of elements or
+// bytes if they hold none. Throws Error{invalid_argument} if they hold different numbers of elements or
 // cannot be walked with three common loops.
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);
 
-// Merges two copies of `shape` into one shape that takes a run of each in turn; the second lies `to_shift`
-// and `from_shift` bytes after the first. The two faces across an array's rows lie in the same pages and in
-// neighbouring lines, which are then walked only once. Returns nothing when the copies lie further apart than
-// a row, when runs fill a cache line, or when there is no room for another loop.
+// Merges two copies of `shape` into one shape that takes a run of each in turn; the second is `to_shift`
+// and `from_shift` bytes after the first. The two faces across an array's rows are in the same pages and in
+// neighbouring lines, which are then walked only once. Returns nothing if the copies are further apart than
+// a row, if runs fill a cache line, or if there is no room for another loop.
 std::optional<Shape> interleave(const Shape& shape, std::int64_t to_shift, std::int64_t from_shift);
 
 // A part of a shape.
@@ -61,11 +61,11 @@ struct Part {
   std::int64_t to_shift, from_shift;  // bytes after the beginning of the whole, on each side
 };
 
-// Splits `shape` into parts of at most `most` bytes, in the order of a walk. `most` is at least 32. Runs are
-// cut at multiples of 16 bytes only.
+// Splits `shape` into parts of at most `most` bytes, in walking order. `most` is at least 32. Runs are cut
+// at multiples of 16 bytes only.
 std::vector<Part> split(const Shape& shape, std::uint64_t most);
 
-// Returns what one repetition of the outermost loop moves, in bytes; 1 for a single run, which may end
+// Returns how many bytes one repetition of the outermost loop moves; 1 for a single run, which may end
 // anywhere.
 inline std::uint64_t unit_bytes(const Shape& shape) {
   if (shape.loop_count == 0) return 1;
@@ -74,8 +74,8 @@ inline std::uint64_t unit_bytes(const Shape& shape) {
   return bytes;
 }
 
-// Returns the beginning of a shape, of `bytes` bytes, which are a multiple of its `unit_bytes` and no more
-// than it has: it repeats the outermost loop less often, or has a shorter run.
+// Returns the first `bytes` bytes of a shape, which must be a multiple of its `unit_bytes` and no more than
+// its total: it repeats the outermost loop fewer times, or has a shorter run.
 inline Shape cut(const Shape& shape, std::uint64_t bytes) {
   Shape part = shape;
   if (part.loop_count == 0)
@@ -90,8 +90,8 @@ void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
 void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape);
 
-// Copies one run; 8 to 16 bytes take two moves that may overlap, since a call to memcpy is a good part of the
-// cost of sending 8 bytes.
+// Copies one run; 8 to 16 bytes take two moves that may overlap, since a call to memcpy is a good part of
+// the cost of sending 8 bytes.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes - 8 <= 8) {
     std::uint64_t head, tail;
@@ -119,7 +119,7 @@ inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Sha
   return dense + shape.bytes();
 }
 
-// These do the same with what `cut` returns. Where that is nothing, the dense side may be null.
+// These do the same for the shape that `cut` returns. If that is empty, the dense side may be null.
 inline void copy_cut(std::byte* to, const std::byte* from, const Shape& shape, std::uint64_t bytes) {
   if (bytes == 0) return;
   shape.loop_count == 0 ? copy_run(to, from, bytes) : copy_loops(to, from, cut(shape, bytes));
@@ -140,10 +140,10 @@ inline const std::byte* scatter_cut(std::byte* to, const std::byte* dense, const
 // Whether runs are long enough for non-temporal stores: shorter ones contain too few whole lines.
 inline bool worth_nontemporal(const Shape& shape) { return shape.run >= 256; }
 
-// As `copy`, with non-temporal stores (nontemporal.hpp) where that is worth it. The caller issues
+// Like `copy`, with non-temporal stores (nontemporal.hpp) where that is worthwhile. The caller issues
 // nontemporal_fence() before it signals the put.
 void copy_nontemporal(std::byte* to, const std::byte* from, const Shape& shape);
-// As `gather`, always with non-temporal stores: the caller has checked worth_nontemporal.
+// Like `gather`, always with non-temporal stores: the caller has checked worth_nontemporal.
 std::byte* gather_nontemporal(std::byte* dense, const std::byte* from, const Shape& shape);
 
 }  // namespace tca::base

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-// Reads "150000 100000", microseconds in each period of so many; "max 100000" means no limit.
+// Reads "150000 100000", the microseconds allowed and the length of the period; "max 100000" means no
+// limit.
 double allowed_by(std::istream&& quota, std::istream&& period) {
   double time = 0, of = 0;
   return quota >> time && period >> of && time > 0 && of > 0 ? time / of : unlimited;

@@ -1,4 +1,4 @@
-// Finds the cgroups whose limits hold for this process, and what they allow of processor time.
+// Finds the cgroups whose limits apply to this process, and how much processor time they allow.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Cgroups {
 // container sees its own cgroup as the root. A folder may be missing.
 Cgroups cgroups(const std::string& controller);
 
-// Returns how many processors' worth of time the cgroups allow to this process and those beside it; infinite
+// Returns how many processors' worth of time the cgroups allow to this process and others in them; infinite
 // without a limit.
 double processors_allowed();
 

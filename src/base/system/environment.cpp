@@ -30,7 +30,7 @@ bool is_known(std::string_view name) {
 
 bool is_filled(const char* text) { return text != nullptr && *text != '\0'; }
 
-// Returns the former name by which a variable is set, or null.
+// Returns the former name under which a variable is set, or null.
 const char* former_name_set(VariableName name) {
   for (const FormerName& former : former_names)
     if (former.name == name.text() && is_filled(std::getenv(former.former.data())))

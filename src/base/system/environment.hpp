@@ -1,4 +1,4 @@
-// The variables of the environment that OpenTCA reads, in one table, and how they are read.
+// The environment variables that OpenTCA reads, in one table, and how they are read.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@ namespace tca::base {
 
 struct Variable {
   std::string_view name;
-  std::string_view preset;  // what holds where it is not set; empty where there is nothing to say
+  std::string_view preset;  // the default, for people; empty if there is nothing to say
   std::string_view meaning;
 };
 
-// The only table: `tca info`, the manual pages and the code use it, and a test holds the one of docs/guide.md
-// against it.
+// The only table: `tca info`, the manual pages and the code use it, and a test checks the one in
+// docs/guide.md against it.
 inline constexpr std::array variables{
     Variable{"OPENTCA_TIME_LIMIT", "30", "the number of seconds that a blocking call may take"},
     Variable{"OPENTCA_CHECK", "0", "1: a wait or test without a start is an error"},
@@ -74,25 +74,25 @@ class VariableName {
   const char* name_;
 };
 
-// Returns the value of a variable, or null when it is unset. Throws Error{invalid_argument}, which names
-// both, when a former name of it has another value.
+// Returns the value of a variable, or null if it is unset. Throws Error{invalid_argument}, which names
+// both, if a former name of it has another value.
 const char* variable(VariableName name);
 
-// Returns the value of a variable, or null when it is unset or empty: a script may have set it to nothing.
+// Returns the value of a variable, or null if it is unset or empty: a script may have set it to nothing.
 const char* set_variable(VariableName name);
 
-// Returns the name by which a variable is set, which may be a former one; its own when it is not set.
+// Returns the name under which a variable is set, which may be a former one; its own if it is not set.
 std::string_view name_set(VariableName name);
 
-// Return whether a variable is on or off, or 1 or 0; nothing when it is not set. They throw
+// Return whether a variable is on or off, or 1 or 0; nothing if it is not set. They throw
 // Error{invalid_argument} for any other value; the message names the `question` that the variable answers
 // ("whether ...").
 std::optional<bool> on_or_off(VariableName name, std::string_view question);
 std::optional<bool> one_or_zero(VariableName name);
 
-// Returns a line for each of these settings ("NAME=value", as `environ` has them) that looks like a variable
-// of OpenTCA but is not one. The line names the variable that was probably meant. Names that begin with
-// OPENTCA_TEST_ are ignored, and so are those by which sites say where software is installed, such as
+// Returns a line for each of these settings ("NAME=value", as in `environ`) that looks like an OpenTCA
+// variable but is not one. The line names the variable that was probably meant. Names that begin with
+// OPENTCA_TEST_ are ignored, and so are those that sites use to say where software is installed, such as
 // OPENTCA_ROOT.
 std::vector<std::string> unknown_variables(const char* const* settings);
 

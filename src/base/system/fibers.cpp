@@ -15,10 +15,10 @@ namespace tca::base {
 
 namespace {
 
-// Makes the lowest page of a stack one that nobody can touch. Where the system has no room for so many pieces of
-// memory, the stack stays without.
+// Makes the lowest page of a stack inaccessible. If the system has no room for so many mappings, the stack
+// goes without.
 void guard(std::byte* stack) {
-  constexpr int guard_install = 102;  // MADV_GUARD_INSTALL of Linux 6.13, which needs no piece of its own
+  constexpr int guard_install = 102;  // MADV_GUARD_INSTALL of Linux 6.13, which needs no separate mapping
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (madvise(stack, page, guard_install) == 0) return;
   static_cast<void>(mprotect(stack, page, PROT_NONE));
@@ -60,7 +60,7 @@ void Fibers::run(const std::function<void(std::size_t)>& body) {
   swapcontext(&caller_, &fibers_.front().context);
 }
 
-// makecontext hands over nothing but numbers of 32 bits.
+// makecontext passes only 32-bit numbers.
 void Fibers::enter(unsigned high, unsigned low) {
   Fibers& fibers = *reinterpret_cast<Fibers*>(static_cast<std::uintptr_t>(std::uint64_t{high} << 32 | low));
   const std::size_t self = fibers.running_;

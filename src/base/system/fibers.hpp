@@ -1,5 +1,5 @@
-// Fibers: programs that take turns on one thread, each with a stack of its own. There may be more of them than a system has
-// room for in threads, and a turn costs less than waking another thread.
+// Fibers: programs that take turns on one thread, each with its own stack. There may be more of them than a
+// system allows threads, and a turn costs less than waking another thread.
 #pragma once
 
 #include <ucontext.h>
@@ -12,7 +12,7 @@ namespace tca::base {
 
 class Fibers {
  public:
-  // The sanitizers take the stack of a fiber for a bug.
+  // The sanitizers mistake a fiber's stack for a bug.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr bool available = false;
 #else
@@ -24,21 +24,22 @@ class Fibers {
   ~Fibers();
   Fibers(const Fibers&) = delete;
 
-  // Calls `body` once in each fiber, fiber 0 first, and returns when one has ended that has named no other to go on.
-  // `body` throws nothing. Throws Error{out_of_memory} where there are no addresses for the stacks.
+  // Calls `body` once in each fiber, fiber 0 first, and returns when one has ended without naming another
+  // to run. `body` throws nothing. Throws Error{out_of_memory} if there are no addresses for the stacks.
   void run(const std::function<void(std::size_t)>& body);
 
   // Called by the running fiber: names the one that runs when it next yields or ends.
   void name_next(std::size_t fiber) { next_ = fiber; }
 
-  // Called by the running fiber: lets the one that it has named run, and returns when it has been named itself.
+  // Called by the running fiber: lets the one that it has named run, and returns when it has itself been
+  // named.
   void yield() {
     if (next_ != running_) switch_from(fibers_[running_].context, running_);
   }
 
  private:
-  // What the C++ runtime keeps of a thread's exceptions (the Itanium ABI, 2.2.2). A fiber may yield in a destructor or
-  // a handler.
+  // The C++ runtime's per-thread exception state (the Itanium ABI, 2.2.2). A fiber may yield in a
+  // destructor or a handler.
   struct Exceptions {
     void* caught = nullptr;
     unsigned uncaught = 0;

@@ -1,4 +1,4 @@
-// Leaves memory that can never be freed safely to the process.
+// Leaks memory that can never be freed safely.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ namespace tca::base {
 
 namespace {
 
-// A limit that was met, in words; nothing where it was not.
+// A limit that was hit, in words; nothing if it was not.
 using Met = std::optional<std::string>;
 
 constexpr std::uint64_t mebibyte = 1 << 20;
@@ -31,7 +31,7 @@ std::uint64_t limit_of(__rlimit_resource resource) {
   return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : no_limit;
 }
 
-// Returns whether `more` beyond `used` are over `limit`.
+// Returns whether `used` plus `more` is over `limit`.
 bool is_over(std::uint64_t used, std::uint64_t more, std::uint64_t limit) {
   return limit != no_limit && (used >= limit || limit - used < more);
 }
@@ -64,7 +64,7 @@ Met data(std::uint64_t bytes) {
                      used / mebibyte, limit / mebibyte);
 }
 
-// Counts only where the process has locked its memory.
+// Counts only if the process has locked its memory.
 Met locked(std::uint64_t bytes) {
   const std::uint64_t used = read_sum("/proc/self/status", "VmLck:") * 1024, limit = limit_of(RLIMIT_MEMLOCK);
   if (used == 0 || !is_over(used, bytes, limit)) return std::nullopt;
@@ -154,9 +154,9 @@ Met find(int error, std::uint64_t bytes) {
     case ENOMEM:
       return first_of({mappings(), address_space(bytes), data(bytes), promised(bytes),
                        memory_of_cgroup(bytes), memory_of_host(bytes)});
-    case ENOSPC:  // of a file in memory that has no name; others are on a file system that is full
+    case ENOSPC:  // for an unnamed file in memory; others are on a file system that is full
       return promised(bytes);
-    case EAGAIN:  // also of a thread for whose stack there is no memory
+    case EAGAIN:  // also for a thread whose stack there is no memory for
       return first_of({locked(bytes), processes_of_cgroup(), processes_of_user(), processes_of_system(),
                        mappings(), address_space(bytes)});
     case EFBIG:
@@ -177,7 +177,7 @@ std::string limit_met(int error, std::uint64_t bytes) {
 }
 
 std::string thread_limit_met(int error) {
-  constexpr std::uint64_t without_limit = 2 * mebibyte;  // what the C library then gives a stack
+  constexpr std::uint64_t without_limit = 2 * mebibyte;  // the stack size that the C library then uses
   const std::uint64_t stack = limit_of(RLIMIT_STACK);
   return limit_met(error, stack == no_limit ? without_limit : stack);
 }

@@ -1,4 +1,4 @@
-// Says which of the system's limits a failed call has met, since an errno does not: ENOMEM is the error of
+// Tells which of the system's limits a failed call has hit, since an errno does not: ENOMEM is the error of
 // six limits, EAGAIN of five.
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace tca::base {
 
-// Returns what `error` means, for the end of a sentence, and where a limit is the reason, which one, how high
-// it is and how to raise it. `bytes`: how much memory the call was to get. To be called at once, while the
-// process still has what it had when the call failed.
+// Returns what `error` means, for the end of a sentence, and if a limit is the reason, which one, how high
+// it is and how to raise it. `bytes`: how much memory the call was to get. Call it at once, while the
+// process still holds what it held when the call failed.
 std::string limit_met(int error, std::uint64_t bytes = 0);
 
-// Returns whether an open failed for want of something, rather than for what it was to open.
+// Returns whether an open failed because something ran out, rather than because of the file.
 inline bool is_of_limit(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 // The same for a thread that could not be started.

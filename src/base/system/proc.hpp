@@ -1,4 +1,4 @@
-// Reads numbers from the files in which the system keeps them (/proc, /sys).
+// Reads numbers from the system's files (/proc, /sys).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace tca::base {
 
 inline constexpr std::uint64_t no_limit = UINT64_MAX;
 
-// Reads a file of one number. "max" and a missing file mean no limit.
+// Reads a file that holds one number. "max" and a missing file mean no limit.
 std::uint64_t read_number(const std::string& path);
 
 // Returns the sum of `first` and `second` in a file of names and numbers; a missing name counts as 0.

@@ -1,4 +1,4 @@
-// Reads what the cgroups of this process (its container, its job) allow it.
+// Reads what this process's cgroups (its container, its job) allow it.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace tca::base {
 
-// What is left of a resource, and the file that says how much there may be.
+// How much of a resource is left, and the file that holds its limit.
 struct Quota {
   std::uint64_t left = no_limit, limit = no_limit;
   std::string file;
 };
 
-// Return the quota of which the least is left, of the cgroup of this process and of those that contain it.
+// Return the tightest quota among those of this process's cgroup and of the cgroups that contain it.
 Quota memory_quota();   // in bytes
 Quota process_quota();  // in processes and threads
 

@@ -15,7 +15,7 @@ namespace tca::base {
 
 namespace {
 
-// Signals then go to the threads of the program.
+// Signals are then delivered to the program's threads.
 void leave_signals_to_others() {
   sigset_t all;
   sigfillset(&all);
@@ -34,7 +34,7 @@ Worker::Worker(const char* what_for, std::function<void(const std::stop_token&)>
   fail(Errc::out_of_memory, "no thread for {}: {}", what_for, thread_limit_met(error.code().value()));
 }
 
-// What a pause waits with is the thread's own, since a forked child could not destroy it.
+// What a pause waits on belongs to the thread, since a forked child could not destroy it.
 Worker Worker::every(const char* what_for, std::chrono::microseconds pause, std::function<void()> look) {
   return {what_for, [pause, look = std::move(look)](const std::stop_token& stop) {
             std::mutex mutex;

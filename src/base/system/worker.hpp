@@ -1,8 +1,8 @@
-// A Worker is a thread of the library's own. It takes none of the program's signals, is told when to stop, and is
-// joined when its object goes.
+// A Worker is one of the library's own threads. It takes none of the program's signals, is told when to
+// stop, and is joined when its object is destroyed.
 //
-// A forked child has a copy of the object, but not the thread: there the object only forgets it. What the thread
-// may have locked when the child was forked stays locked in the child.
+// A forked child has a copy of the object, but not the thread: there the object only forgets it. Whatever
+// the thread had locked at the time of the fork stays locked in the child.
 #pragma once
 
 #include <sys/types.h>
@@ -19,12 +19,12 @@ class Worker {
   // Has no thread.
   Worker() = default;
 
-  // Runs `work` on a thread of its own, until it returns. `work` looks at its argument to see when to stop, or
-  // registers a std::stop_callback with it. Throws Error{out_of_memory}, which says what the thread is for,
-  // where the system gives none.
+  // Runs `work` on a separate thread, until it returns. `work` looks at its argument to see when to stop,
+  // or registers a std::stop_callback with it. Throws Error{out_of_memory}, which says what the thread is
+  // for, if the system cannot start one.
   Worker(const char* what_for, std::function<void(const std::stop_token&)> work);
 
-  // Has `look` called after every pause. To stop ends a pause at once.
+  // Has `look` called after every pause. Stopping ends a pause at once.
   static Worker every(const char* what_for, std::chrono::microseconds pause, std::function<void()> look);
 
   Worker(Worker&&) = default;
@@ -36,7 +36,7 @@ class Worker {
   }
   ~Worker() { stop(); }
 
-  // Returns whether there is a thread that has not been stopped. It may have returned by itself.
+  // Returns whether there is a thread that has not been stopped. Its function may have returned by itself.
   bool is_running() const;
 
   // Tells the thread to stop, and returns when it has. May be repeated.

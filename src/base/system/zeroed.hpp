@@ -1,4 +1,4 @@
-// Zeroed memory of this process that begins at a cache line, as windows and regions do.
+// This process's zeroed memory, beginning at a cache line, as windows and regions do.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace tca::base {
 class Zeroed {
  public:
   Zeroed() = default;
-  // calloc leaves the pages to their first use, which aligned_alloc and a fill would not.
+  // calloc leaves pages unallocated until first use, which aligned_alloc and a fill would not.
   explicit Zeroed(std::size_t bytes) : memory_(static_cast<std::byte*>(std::calloc(1, bytes + line - 1))) {}
 
-  // Null where there was no memory.
+  // Null if there was no memory.
   std::byte* data() const {
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
     return memory_.get() + (line - address % line) % line;

@@ -1,4 +1,4 @@
-// Durations as people write them: "20us", "1.5 ms" without the blank.
+// Durations as people write them: "20us", "1.5ms".
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,8 @@
 
 namespace tca::base {
 
-// Returns the microseconds that a text says, in ns, us, ms or s; nothing where it says none, or less than 0.
+// Returns the number of microseconds in a text that uses ns, us, ms or s; nothing if it is no duration, or
+// less than 0.
 inline std::optional<double> read_microseconds(std::string_view text) {
   double number = 0;
   const char* const last = text.data() + text.size();

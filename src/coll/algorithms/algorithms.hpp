@@ -1,4 +1,4 @@
-// The algorithms of collectives, each in a file of its name that begins with a picture of its rounds.
+// The algorithms of collectives, each in a file of the same name that begins with a picture of its rounds.
 #pragma once
 
 #include "coll/schedule.hpp"

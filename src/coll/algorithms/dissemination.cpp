@@ -13,7 +13,7 @@ namespace tca::coll {
 
 namespace {
 
-// Puts `blocks` blocks, modulo p, beginning with this rank's own. That takes one put, or two where they go
+// Puts `blocks` blocks, modulo p, beginning with this rank's own. That takes one put, or two if they wrap
 // past the last block.
 void add_blocks(const Problem& p, Round& round, int to, int blocks) {
   const int before_end = std::min(blocks, p.ranks - p.rank);

@@ -20,7 +20,7 @@ void broadcast(const Problem& p, Round& round) {
 }
 
 // Puts to all others, beginning with the next rank, so that no target is the first of all ranks. `block`
-// returns where a target's part of the input begins, and `place` is where it goes there.
+// returns where a target's part of the input begins, and `place` is where it is stored there.
 template <class BlockOf>
 void to_everyone(const Problem& p, Round& round, Buffer to, std::int64_t place, BlockOf block) {
   for (int i = 1; i < p.ranks; ++i) {
@@ -30,7 +30,7 @@ void to_everyone(const Problem& p, Round& round, Buffer to, std::int64_t place, 
   }
 }
 
-// Combines all contributions. `own` is where this rank's is in the input.
+// Combines all contributions. `own` is this rank's place in the input.
 Combine in_rank_order(const Problem& p, std::int64_t own) {
   const std::int64_t into = p.kind == CollectiveKind::reduce_scatter && p.in_place ? own : 0;
   return in_order({Buffer::output, into}, p.count, {p.ranks, 0, p.count}, p.rank, {Buffer::input, own});

@@ -31,7 +31,7 @@ class FlatToLeaders {
     return std::move(schedule_);
   }
 
-  // Every leader combines all contributions in the order of ranks, which gives the same bits everywhere.
+  // Every leader combines all contributions in rank order, which gives the same bits everywhere.
   Schedule all_reduce() {
     up(Buffer::scratch, p_.rank * p_.count, p_.count);
     if (leads())

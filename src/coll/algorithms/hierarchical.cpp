@@ -28,8 +28,8 @@ class Hierarchical {
         groups_(p_),
         root_group_(p_.kind == CollectiveKind::broadcast ? groups_.of(p_.root) : 0) {}
 
-  // Broadcasts down a binomial tree of leaders. Each passes the data on to its members as soon as it has them
-  // itself: to all at once, or down a tree.
+  // Broadcasts down a binomial tree of leaders. Each passes the data on to its members as soon as it has
+  // them itself: to all of them at once, or down a tree.
   Schedule broadcast(bool tree) {
     const int mine = order(groups_.own());
     int hands_on = mine == 0 ? 0 : 1;  // the round after that in which the data arrived
@@ -84,7 +84,7 @@ class Hierarchical {
     return std::move(schedule_);
   }
 
-  // Combines in the order of ranks within a sub-cluster, and then in the order of sub-clusters.
+  // Combines in rank order within a sub-cluster, and then in the order of sub-clusters.
   Schedule all_reduce() {
     Round& up = add_round();
     from_members(up, p_.count);
@@ -128,7 +128,7 @@ class Hierarchical {
     }
   }
 
-  // Number the groups from the root's on.
+  // Number the groups, starting with the root's.
   int order(int group) const { return (group - root_group_ + groups_.count()) % groups_.count(); }
   int at(int order) const { return (order + root_group_) % groups_.count(); }
 

@@ -32,8 +32,8 @@ std::optional<Schedule> all_gather(const Problem& p) {
   return schedule;
 }
 
-// Where p exceeds a power of two by e, each even rank among the first 2e also represents its upper neighbour.
-// Ranks keep their order in all of this, and a combination has the lower ranks on its left.
+// If p exceeds a power of two by e, each even rank among the first 2e also represents its upper neighbour.
+// Ranks keep their order throughout, and a combination has the lower ranks on its left.
 class AllReduce {
  public:
   explicit AllReduce(const Problem& problem)
@@ -100,7 +100,7 @@ class AllReduce {
   int members_, extra_;
   bool folds_;
   bool combined_ = false;
-  // every round has a place in scratch of its own, so that none waits for the one before it
+  // every round has its own place in scratch, so that none waits for the one before it
   std::int64_t slot_ = 0;
   Schedule schedule_;
 };

@@ -49,7 +49,7 @@ void reduce(const Problem& p, const Blocks& blocks, Schedule& schedule, std::int
   }
 }
 
-// Passes blocks of the output round the ring, beginning with each rank's own.
+// Passes blocks of the output around the ring, beginning with each rank's own.
 void gather(const Problem& p, const Blocks& blocks, Schedule& schedule, bool own_is_input) {
   for (int t = 0; t + 1 < p.ranks; ++t) {
     Round& round = schedule.rounds.emplace_back();
@@ -84,7 +84,7 @@ void pipeline(const Problem& p, Schedule& schedule) {
 
 std::optional<Schedule> ring(const Problem& p) {
   Schedule schedule;
-  // Blocks are combined in the order of the ring, which does not begin with rank 0.
+  // Blocks are combined in ring order, which does not begin with rank 0.
   const bool reduces = p.kind == CollectiveKind::all_reduce || p.kind == CollectiveKind::reduce_scatter;
   if (reduces && p.own_operation) return std::nullopt;
   const Blocks blocks{p, p.kind == CollectiveKind::all_reduce};

@@ -35,8 +35,8 @@ class TwoLevel {
     return std::move(schedule_);
   }
 
-  // Combines in the order of ranks within a sub-cluster, and then in the order of sub-clusters, which gives
-  // the same bits everywhere.
+  // Combines in rank order within a sub-cluster, and then in the order of sub-clusters, which gives the
+  // same bits everywhere.
   Schedule all_reduce() {
     here(Buffer::scratch, slot(groups_.own_place()), p_.count);
     schedule_.rounds[0].combines.push_back(in_order({Buffer::output, 0}, p_.count, {size_, 0, p_.count},

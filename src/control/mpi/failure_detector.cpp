@@ -23,7 +23,7 @@ namespace tca::mpi {
 
 namespace {
 
-constexpr int connect_within_ms = 500;           // per address; the next may be the one that answers
+constexpr int connect_within_ms = 500;           // per address; the next one may be the one that answers
 constexpr std::chrono::seconds hello_within{3};  // a rank sends it with its very next call
 
 // Returns the IPv4 addresses of this host in network order, the loopback last. Between ranks of one host
@@ -83,7 +83,7 @@ std::set<int> neighbours(int rank, int size) {
 
 }  // namespace
 
-// A message over a connection. All have one size, and the first one says which rank speaks.
+// A message over a connection. All have the same size, and the first one says which rank is speaking.
 struct FailureDetector::Notice {
   std::int32_t rank = 0;
   Presence how = Presence::here;
@@ -154,13 +154,13 @@ void FailureDetector::leave(Presence how, const control::Trouble& trouble) {
   tell(notice_of(rank_, *farewell_));
 }
 
-// Of two ranks the higher one connects. Everybody listened before the cards were exchanged.
+// Of two ranks the higher one connects. Everybody was listening before the cards were exchanged.
 void FailureDetector::run(const std::stop_token& stop) {
   const std::stop_callback wakes(stop, [this] { eventfd_write(wake_, 1); });
   for (const int other : neighbours(rank_, size_))
     if (other < rank_) connect_to(other);
-  // While no file descriptor is left for a rank that connects, the listener would wake this thread at once,
-  // again and again. So it is then left out of one poll.
+  // While there is no file descriptor left for a rank that connects, the listener would wake this thread at
+  // once, again and again. So it is then left out of one poll.
   bool accepts = true;
   for (;;) {
     std::vector<pollfd> polled{{wake_, POLLIN, 0}, {accepts ? listener_ : -1, POLLIN, 0}};
@@ -270,7 +270,7 @@ void FailureDetector::take(Connection& from, const Notice& notice) {
     tell(notice);
 }
 
-// Drops connections that say nothing, which are of no rank, and takes the lost ones off the list.
+// Drops connections that say nothing, which belong to no rank, and removes the lost ones from the list.
 void FailureDetector::drop_strangers() {
   for (Connection& connection : connections_) {
     if (connection.fd < 0 || connection.rank >= 0) continue;
@@ -280,7 +280,7 @@ void FailureDetector::drop_strangers() {
   std::erase_if(connections_, [](const Connection& connection) { return connection.fd < 0; });
 }
 
-// The connection keeps its place in the list for now, since others behind it are still to be looked at.
+// The connection keeps its place in the list for now, since later ones are still to be looked at.
 void FailureDetector::lose(Connection& connection) {
   close(connection.fd);
   connection.fd = -1;
@@ -300,7 +300,7 @@ bool FailureDetector::note(const Notice& notice) {
   return true;
 }
 
-// No send has to block: so little is ever said that it fits the socket's buffer.
+// No send has to block: so little is ever said that it fits into the socket's buffer.
 void FailureDetector::tell(const Notice& notice) {
   for (const Connection& connection : connections_)
     if (connection.fd >= 0) send(connection.fd, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -1,10 +1,10 @@
-// A FailureDetector knows which ranks are still there, which MPI itself does not say.
+// A FailureDetector knows which ranks are still there, which MPI itself does not tell.
 //
 // Each rank keeps TCP connections to the ranks 1, 2, 4, ... before and after it, and a thread that listens to
 // them and never calls MPI. A rank that leaves says so, and why, and the system closes the connections of a
 // rank that dies. Each rank passes on what it learns, so everybody knows within moments. A host that falls
 // silent closes nothing: it may come back, and only time limits end the wait for it. Once a rank has died or
-// failed, the thread also ends this process if it stays inside a call of MPI for longer than the time limit.
+// failed, the thread also ends this process if it stays inside an MPI call for longer than the time limit.
 #pragma once
 
 #include <chrono>
@@ -22,30 +22,30 @@ namespace tca::mpi {
 
 enum class Presence : std::int32_t { here, left, failed, died };
 
-// What is known of a rank that has gone.
+// What is known about a rank that has gone.
 struct Gone {
   Presence how;
-  control::Trouble trouble;  // only of a rank that failed
+  control::Trouble trouble;  // only for a rank that failed
   std::chrono::steady_clock::time_point since;
 };
 
 class FailureDetector {
  public:
-  // If the system has no sockets left, nobody is watched, and time limits have to do.
+  // If the system has no sockets left, nobody is watched, and only time limits help.
   FailureDetector(int rank, int size, std::chrono::milliseconds time_limit);
   FailureDetector(const FailureDetector&) = delete;
   ~FailureDetector();
 
-  // Returns the data by which others find this rank.
+  // Returns the data that lets others find this rank.
   std::string card() const;
 
   // Begins to watch. `cards` has every rank's card, by rank.
   void begin(const std::vector<std::string>& cards);
 
-  // Returns what is known of a rank that has gone, or nothing. Any thread may call this.
+  // Returns what is known about a rank that has gone, or nothing. Any thread may call this.
   std::optional<Gone> gone(int rank) const;
 
-  // Tells the others that this rank goes.
+  // Tells the others that this rank is leaving.
   void leave(Presence how, const control::Trouble& trouble);
 
  private:
@@ -81,7 +81,7 @@ class FailureDetector {
   int rank_, size_;
   std::chrono::milliseconds time_limit_;
   std::uint32_t calls_ = 0;                 // InMpi::count when last seen...
-  base::Waited stuck_{most_between_looks};  // ... and how long it has been this inside MPI
+  base::Waited stuck_{most_between_looks};  // ... and how long it has stayed at this value inside MPI
   int listener_ = -1, wake_ = -1;
   std::uint64_t secret_ = 0;  // this rank's part of the world's, a sum that only those with all cards know
   std::vector<Card> cards_;

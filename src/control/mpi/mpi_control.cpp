@@ -26,8 +26,8 @@ constexpr std::string_view start_up = "start-up (World::init or World::from_mpi)
 // What a rank sent before it went may still be on its way when the news of its end arrives.
 constexpr auto last_words_take = 300ms;
 
-// Returns what is the same on ranks that can reach each other's memory through /proc: those with the same
-// kernel, host name and PID namespace.
+// Returns a key that is equal on ranks that can reach each other's memory through /proc: those with the
+// same kernel, host name and PID namespace.
 std::string host_key() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
@@ -117,8 +117,8 @@ void MpiControl::meet() {
   detector_->begin(cards);
 }
 
-// The communicator is not freed: that would be collective, and ranks leave when they like. MPI frees it at
-// its end.
+// The communicator is not freed: that would be collective, and ranks leave whenever they like. MPI frees it
+// at the end.
 MpiControl::~MpiControl() {
   const bool fails = has_failed_ || std::uncaught_exceptions() > 0;
   leave(fails ? std::optional(trouble) : std::nullopt);
@@ -156,8 +156,8 @@ std::optional<control::Loss> MpiControl::lost(int rank) {
   return gone->how == Presence::left ? control::Loss{} : control::Loss{How::died, {"its process has ended"}};
 }
 
-// A rank for which this one has waited in vain may never come to MPI_Finalize, also when the program
-// catches the error here. If the ranks that are gone left in good order, everybody comes there.
+// A rank that this one has waited for in vain may never reach MPI_Finalize, even if the program catches the
+// error here. If the ranks that are gone left in good order, everybody gets there.
 void MpiControl::note_failure(Errc code) {
   if (ending_ || (code == Errc::rank_lost && others_are_well_)) return;
   has_failed_ = true;
@@ -170,9 +170,9 @@ bool MpiControl::is_gone(int rank) const {
   return gone && std::chrono::steady_clock::now() - gone->since >= last_words_take;
 }
 
-// The first exchange says who has come, the second that all know it. A rank that comes late finds what the
-// others said before they went. They went without freeing MPI's windows, but they come to MPI_Finalize and
-// wait for it there.
+// The first exchange says who has arrived, the second that all know it. A rank that arrives late finds what
+// the others said before they left. They left without freeing MPI's windows, but they go to MPI_Finalize
+// and wait for it there.
 bool MpiControl::ends_together(bool in_order) {
   constexpr std::string_view what = "the end of a world whose ranks have used mpi/rma";
   if (!is_up() || !here_ || has_failed_ || std::uncaught_exceptions() > 0) return false;
@@ -182,12 +182,12 @@ bool MpiControl::ends_together(bool in_order) {
     barrier(what);
     return in_order;
   } catch (...) {
-    return false;  // the error was reported when it mattered, or concerns nobody any more
+    return false;  // the error was reported when it mattered, or no longer concerns anybody
   }
 }
 
 void MpiControl::leave(const std::optional<control::Trouble>& why) {
-  // A child that was forked from this rank does not speak for it.
+  // A child forked from this rank does not speak for it.
   if (!here_ || detector_ == nullptr || !is_own_process()) return;
   here_ = false;
   if (why) spoil_session();

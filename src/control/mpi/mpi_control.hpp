@@ -27,7 +27,7 @@ enum Tag : int {
 
 class MpiControl final : public control::Control {
  public:
-  // Collective over the ranks of `program`. Makes a communicator of its own from it.
+  // Collective over the ranks of `program`, from which it makes its own communicator.
   MpiControl(MPI_Comm program, std::chrono::milliseconds time_limit);
   ~MpiControl() override;
 
@@ -42,8 +42,8 @@ class MpiControl final : public control::Control {
 
   MPI_Comm comm() const { return comm_; }
 
-  // Collective, at the end of a world. Returns whether every rank has come to this call within the time
-  // limit and in good order. No rank gets true when another gets false.
+  // Collective, at the end of a world. Returns whether every rank has reached this call within the time
+  // limit and in good order. No rank gets true if another gets false.
   bool ends_together(bool in_order);
 
   const std::vector<int>& hosts() const { return hosts_; }
@@ -58,13 +58,14 @@ class MpiControl final : public control::Control {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   bool here_ = true;
-  bool others_are_well_ = true;  // all ranks that have gone went in good order
-  bool has_failed_ = false;      // stays set even where the program goes on
+  bool others_are_well_ = true;  // all ranks that have left did so in good order
+  bool has_failed_ = false;      // stays set even if the program continues
   bool ending_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<FailureDetector> detector_;
-  // Ranks that wait for this one are told when its process ends, so that they need not wait for a time limit.
+  // Ranks that wait for this one are told when its process ends, so that they do not have to wait for a
+  // time limit.
   BeforeEnd before_end_{[this](const std::optional<control::Trouble>& why) { leave(why); }};
 };
 

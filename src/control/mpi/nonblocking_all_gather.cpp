@@ -11,7 +11,7 @@ namespace tca::mpi {
 
 namespace {
 
-// A head says how many bytes there are and brings the first of them. Most exchanges need no more.
+// A head says how many bytes there are and carries the first of them. Most exchanges need no more.
 constexpr std::size_t head_bytes = 2048, inline_bytes = head_bytes - sizeof(std::uint64_t);
 
 std::uint64_t announced(const base::Blob& head) {

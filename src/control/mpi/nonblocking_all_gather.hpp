@@ -10,12 +10,12 @@
 
 namespace tca::mpi {
 
-// One exchange. Any two ranks must make the exchanges that both take part in in the same order; a rank may run
-// ahead.
+// One exchange. Any two ranks must make the exchanges in which both take part in the same order; a rank may
+// run ahead.
 class NonblockingAllGather final : public control::AllGather {
  public:
-  // `ranks` take part; all of the communicator's where it is empty. `first_tag` and the tag after it are used for
-  // nothing else.
+  // `ranks` take part; if it is empty, all of the communicator's do. `first_tag` and the tag after it are
+  // used for nothing else.
   NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine, std::vector<int> ranks = {});
   NonblockingAllGather(const NonblockingAllGather&) = delete;
   ~NonblockingAllGather() override;
@@ -34,8 +34,8 @@ class NonblockingAllGather final : public control::AllGather {
     MPI_Request outgoing[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   };
 
-  // Only makes room. Because the other constructor delegates to this one, the destructor runs when the rest
-  // of the set-up fails, and takes back what it has begun.
+  // Only makes room. Because the other constructor delegates to this one, the destructor runs if the rest
+  // of the set-up fails, and takes back what has been begun.
   NonblockingAllGather(MPI_Comm comm, int first_tag, const std::vector<int>& ranks);
   void exchange_heads(const base::Blob& mine);
   bool receive(Peer& peer);

@@ -11,7 +11,8 @@
 
 namespace tca::mpi {
 
-// All BeforeEnd objects. The list is never destroyed, since worlds may go after all that is static here.
+// All BeforeEnd objects. The list is never destroyed, since worlds may outlive everything that is static
+// here.
 class Ends {
  public:
   static Ends& all() {
@@ -49,15 +50,15 @@ int call_ends(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-// Has `call_ends` called by MPI_Finalize, which begins by deleting the attributes of MPI_COMM_SELF.
+// Makes MPI_Finalize call `call_ends`: it begins by deleting the attributes of MPI_COMM_SELF.
 void watch_finalize() {
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_ends, &key, nullptr), "starting");
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "starting");
 }
 
-// When this rank gives up in the middle of a world, the others wait for it and do not come to MPI_Finalize.
-// So it does not wait for them there, and the launcher gets its exit code.
+// If this rank gives up in the middle of a world, the others wait for it and do not reach MPI_Finalize. So
+// it does not wait for them there, and the launcher gets its exit code.
 void end_session(int exit_code, void*) {
   if (!is_up()) return;
   if (exit_code != 0)
@@ -72,7 +73,7 @@ struct Session {
     const Watchdog::Call call(watchdog, time_limit,
                               "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
     check(MPI_Init_thread(nullptr, nullptr, threads, &given), "starting (MPI_Init_thread)");
-    // Calls without a communicator of ours (on datatypes, requests) report their errors through these.
+    // Calls that use none of our communicators (on datatypes, requests) report their errors through these.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     on_exit(end_session, nullptr);

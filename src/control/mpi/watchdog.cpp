@@ -11,7 +11,7 @@ namespace tca::mpi {
 
 namespace {
 
-// The thread looks at intervals, so that no call has to wake it. A time limit may last that much longer.
+// The thread looks at intervals, so that no call has to wake it. A time limit may be overrun by that much.
 constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
 
 }  // namespace

@@ -10,14 +10,14 @@
 
 namespace tca::mpi {
 
-// A Watchdog is a thread that watches one call at a time, so that a call needs no thread of its own.
+// A Watchdog is a thread that watches one call at a time, so that calls do not need a thread each.
 class Watchdog {
  public:
   Watchdog();
   Watchdog(const Watchdog&) = delete;
 
-  // A call under watch. If it lives longer than the time limit, the process ends with Errc::timed_out as
-  // its exit code, and with a message on stderr that begins with `what`.
+  // A watched call. If it lasts longer than the time limit, the process ends with Errc::timed_out as its
+  // exit code, and with a message on stderr that begins with `what`.
   class Call {
    public:
     Call(Watchdog& watchdog, std::chrono::milliseconds time_limit, std::string what);

@@ -5,8 +5,8 @@
 
 namespace tca::mpi {
 
-// Changes whenever something changes that ranks say to each other over MPI: at start-up, at commit, in
-// steps, or when a rank is lost.
+// Changes whenever anything changes in what ranks exchange over MPI: at start-up, at commit, in steps, or
+// when a rank is lost.
 inline constexpr std::uint32_t wire_version = 4;
 
 }  // namespace tca::mpi

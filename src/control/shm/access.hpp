@@ -1,4 +1,4 @@
-// Finds out why one process may not open the files of another through /proc: the system only says EACCES.
+// Finds out why one process may not open another's files through /proc: the system only reports EACCES.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tca::shm {
 
-// The kernel compares these of the two processes (ptrace(2), "Ptrace access mode checking").
+// The kernel compares these between the two processes (ptrace(2), "Ptrace access mode checking").
 struct Identity {
   std::int32_t pid = 0;
   std::uint32_t user = 0, group = 0;  // effective
@@ -17,8 +17,8 @@ struct Identity {
 
 Identity own_identity();
 
-// Says why this process could not open a file of another through /proc, with the errno that it got, and what
-// to do about it.
+// Says why this process could not open another's file through /proc, given the errno, and what to do about
+// it.
 std::string why_no_access(const Identity& other, int error);
 
 }  // namespace tca::shm

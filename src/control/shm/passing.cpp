@@ -16,8 +16,8 @@ namespace tca::shm {
 
 namespace {
 
-// A rank sends to so many others between two meetings of all. A quick rank may be one round ahead of a slow
-// one, and the system keeps ten messages at the least for a socket (net.unix.max_dgram_qlen).
+// A rank sends to this many others between two meetings of all. A quick rank may be one round ahead of a
+// slow one, and the system queues at least ten messages per socket (net.unix.max_dgram_qlen).
 constexpr int at_once = 4;
 
 struct Message {
@@ -41,7 +41,7 @@ struct Parcel {
   Parcel(const Parcel&) = delete;
 };
 
-// Returns the descriptor that has come with a message; -1 where there is none.
+// Returns the descriptor that arrived with a message; -1 if there is none.
 int descriptor_in(msghdr& header) {
   int descriptor = -1;
   const cmsghdr* const part = CMSG_FIRSTHDR(&header);
@@ -59,7 +59,7 @@ Passing::Passing(control::Control& control) : rank_(control.rank()) {
   come_.resize(addresses_.size());
 }
 
-// A name that consists of the family alone has the system choose one.
+// A name that consists of the family alone makes the system choose one.
 void Passing::open() {
   socket_ = File(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un name{};
@@ -76,8 +76,8 @@ void Passing::open() {
   }
 }
 
-// In each round a rank sends to those that come next, and takes what those before it have sent. Between both
-// lies a meeting, so that nobody has to wait for a message: either it is there, or it will never come.
+// In each round a rank sends to the next ones, and takes what earlier ones have sent. In between is a
+// meeting, so nobody has to wait for a message: either it is there, or it will never arrive.
 std::vector<File> Passing::pass(const control::Members& members, int descriptor, const Reach& reach,
                                 std::string_view what) {
   control::Control& control = members.control();
@@ -117,8 +117,8 @@ void Passing::send(int to, int descriptor) {
                  : std::strerror(errno);
 }
 
-// What a rank sends in a call of another group than this one stays until this rank is there. It sends nothing more
-// before, since all attach to each other's memory together.
+// What a rank sends in a call of a different group stays queued until this rank gets there. It sends
+// nothing more before that, since all attach to each other's memory together.
 void Passing::receive() {
   for (;;) {
     Parcel parcel;

@@ -17,20 +17,20 @@ class Passing {
   // Collective.
   explicit Passing(control::Control& control);
 
-  // Collective over the members. Passes `descriptor`, unless it is -1, to those in `reach`, in which each rank of
-  // the host has those of the same group. Returns by rank what has come; a file that has not come is not ok,
-  // and `problem` may then say why. `what` names the call in messages.
+  // Collective over the members. Passes `descriptor`, unless it is -1, to those in `reach`, in which each
+  // rank of the host has those of the same group. Returns by rank what has arrived; a file that has not
+  // arrived is not ok, and `problem` may then say why. `what` names the call in messages.
   std::vector<File> pass(const control::Members& members, int descriptor, const Reach& reach,
                          std::string_view what);
 
-  // Says what the last sending met, of any of this rank's partners; empty where all went well.
+  // Describes the problem of the last sending to any of this rank's partners; empty if all went well.
   const std::string& problem() const { return problem_; }
 
  private:
   struct Address {
     std::uint64_t secret = 0;  // so that nobody else can pass this rank a file
-    std::uint32_t length = 0;  // 0: it has no socket
-    char name[16] = {};        // in the abstract namespace, of the system's choice
+    std::uint32_t length = 0;  // 0 if it has no socket
+    char name[16] = {};        // in the abstract namespace, chosen by the system
   };
 
   void open();

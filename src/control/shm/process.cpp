@@ -31,21 +31,21 @@ bool has_one_thread(const std::string& process) {
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream all;
-  all << file.rdbuf();  // an iterator would throw where the process ends meanwhile
+  all << file.rdbuf();  // an iterator would throw if the process ended meanwhile
   return all.str();
 }
 
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-// Returns the environment that a process was started with; empty where it cannot be read.
+// Returns the environment that a process was started with; empty if it cannot be read.
 std::string environment_of(pid_t pid) { return read_all(folder_of(pid) + "/environ"); }
 
 bool names(const std::string& environment, const std::string& variable) {
   return ('\0' + environment).find('\0' + variable + '=') != std::string::npos;
 }
 
-// Returns a numeric field of /proc/<pid>/stat, counted from 1 as in proc(5); 0 where it cannot be read.
-// Fields are counted from behind the second, the name of the process, which may hold any characters.
+// Returns a numeric field of /proc/<pid>/stat, counted from 1 as in proc(5); 0 if it cannot be read. Fields
+// are counted from the end of the second, the name of the process, which may contain any characters.
 std::uint64_t field_of_stat(pid_t pid, int number) {
   const std::string all = read_all(folder_of(pid) + "/stat");
   std::istringstream behind_name(all.substr(std::min(all.size(), all.rfind(')') + 1)));
@@ -84,7 +84,8 @@ bool process_ended(pid_t pid, std::uint64_t began) {
     if (began_now != 0 && began_now != began) return true;
   }
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  // Where pidfds are forbidden or file descriptors used up, this at least notices processes that were reaped.
+  // If pidfds are forbidden or file descriptors used up, this at least notices processes that have been
+  // reaped.
   if (fd < 0) return kill(pid, 0) != 0 && errno == ESRCH;
   pollfd watch{fd, POLLIN, 0};
   const bool ended = ::poll(&watch, 1, 0) > 0;
@@ -100,8 +101,8 @@ std::uint32_t own_pid_namespace() {
 // mpirun has several threads as well, but the one that starts ranks stays.
 EndsWithStarter::EndsWithStarter(const std::string& rank_variable) {
   const pid_t starter = getppid();
-  // A starter whose environment cannot be read is not mpirun. It may be Slurm's daemon, which ends what it
-  // has started by itself.
+  // A starter whose environment cannot be read is not mpirun. It may be Slurm's daemon, which itself ends
+  // what it has started.
   const std::string environment = environment_of(starter);
   const bool is_mpirun =
       rank_variable != "OPENTCA_RANK" && !environment.empty() && !names(environment, rank_variable);

@@ -98,7 +98,7 @@ void Rendezvous::arrive(int rank, std::uint32_t phase) const {
   seat(rank).phase.store(phase, std::memory_order_release);
   Meeting& m = meeting();
   // Acquire and release: the last to arrive passes on what all others have written before they did. Nobody
-  // arrives at a phase before all have reached the one before it, so the number wraps in step.
+  // arrives at a phase before all have reached the previous one, so the number wraps in step.
   const std::uint32_t arrived = m.arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (arrived != static_cast<std::uint32_t>(header().ranks) * phase) return;
   // Sequentially consistent, as in `sleep`: either this rank sees the sleeper or the sleeper the new phase.

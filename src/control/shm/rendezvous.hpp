@@ -1,10 +1,9 @@
-// A Rendezvous is the memory in which the ranks of a host meet: a seat for each, which says whether it is
-// here, and a mailbox for each, for set-up data.
+// A Rendezvous is the memory in which the ranks of a host meet: for each rank a seat, which says whether
+// the rank is here, and a mailbox for set-up data.
 //
-// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then for each rank a bit for every
-// rank that has mail for it, then a mailbox for each rank.
-// Every field of a seat is written by its rank alone, until rank 0 clears them all when it opens the
-// rendezvous for the next world.
+// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then for each rank a bit for
+// every rank that has mail for it, then a mailbox for each rank. Every field of a seat is written by its
+// rank alone, until rank 0 clears them all when it opens the rendezvous for the next world.
 #pragma once
 
 #include <atomic>
@@ -23,7 +22,8 @@ namespace tca::shm {
 
 inline constexpr int max_ranks = 4096;
 
-// The header is the same in every version, so that ranks of different builds can say that they do not match.
+// The header is the same in every version, so that ranks of different builds can report that they do not
+// match.
 struct Header {
   static constexpr std::uint64_t magic_value = 0x3141'5443'416e'6550;  // no other program's segment begins so
 
@@ -33,15 +33,15 @@ struct Header {
   std::int32_t creator;         // a PID
   std::uint32_t pid_namespace;  // of the creator and of all PIDs here
   char version[20];
-  std::atomic<std::int32_t> arrived;  // number of ranks that have seen this header, without rank 0
-  // `reason`, which says why the world cannot come up, is valid once this is `written` or `apart`: the ranks
-  // cannot share memory, and could be a world all the same over MPI. Release: pairs with the acquire of the
+  std::atomic<std::int32_t> arrived;  // number of ranks that have seen this header, not counting rank 0
+  // `reason`, which says why the world cannot come up, is valid once this is `written` or `apart`: the
+  // ranks cannot share memory, but could still be a world over MPI. Release: pairs with the acquire of the
   // ranks that still wait for start-up to end.
   enum Refusal : std::uint32_t { none, being_written, written, apart };
   std::atomic<std::uint32_t> refusal;
   char reason[200];
-  // Not 0 once rank 0 has left the world. By this, ranks without a seat tell that the world is over. Release:
-  // pairs with their acquire.
+  // Not 0 once rank 0 has left the world. Ranks without a seat use it to tell that the world is over.
+  // Release: pairs with their acquire.
   std::atomic<std::uint32_t> over;
 };
 static_assert(sizeof(Header) == 256);
@@ -58,25 +58,27 @@ struct alignas(64) Seat {
   // Counts phases of all_gather: odd when this rank's mailbox is filled, even when it has read the others'.
   // Release: pairs with the acquire of the ranks that wait for the phase.
   std::atomic<std::uint32_t> phase;
-  std::atomic<std::uint64_t> began;  // when the process started, see `time_of_start`; 0: not known
+  std::atomic<std::uint64_t> began;  // when the process started, see `time_of_start`; 0 if not known
   std::uint64_t total;               // bytes of this rank's blob in the current all_gather
-  // Of an exchange among some of the ranks (seat_gather.hpp): which piece lies in this rank's mailbox, and how
-  // many of the others have not read it. Release, both: a piece is whole once its name is seen, and free to be
-  // overwritten once nobody has to read it.
+  // For an exchange among some of the ranks (seat_gather.hpp): which piece is in this rank's mailbox, and
+  // how many of the others have not read it. Release, both: a piece is whole once its name is seen, and may
+  // be overwritten once nobody has to read it.
   std::atomic<std::uint64_t> piece;
   std::atomic<std::uint32_t> unread;
   std::byte small[small_blob];  // the blob, if it fits: the seats of thousands of ranks stay in the caches
-  // The same two for such an exchange. A small blob lies in no mailbox that the world's last all-gather may still be read
-  // from, so that it waits for nobody outside.
+  // The same two for such an exchange. A small blob is not placed in a mailbox that the world's last
+  // all-gather may still be read from, so it waits for nobody outside.
   std::uint64_t total_among;
   std::byte small_among[small_blob];
-  // Why the rank failed, and the rank where that began, or -1 for itself; valid once presence is `failed`.
+  // Why the rank failed, and the rank where the trouble began, or -1 for itself; valid once presence is
+  // `failed`.
   std::int32_t origin;
   char reason[212];
 };
 
-// What all ranks together bring to one round of a meeting: of each number the largest. It is stored before a rank
-// arrives at the odd phase and read before it arrives at the even one, which is all the order that it needs.
+// What all ranks together contribute to one round of a meeting: the largest of each number. It is stored
+// before a rank arrives at the odd phase and read before it arrives at the even one, which is all the
+// ordering that it needs.
 struct alignas(64) Tally {
   std::atomic<std::uint64_t> longest;  // blob, in bytes
   std::atomic<std::uint64_t> call, not_call, votes[std::tuple_size_v<control::Votes>];
@@ -86,21 +88,21 @@ struct alignas(64) Tally {
   control::Ballot ballot() const;
 };
 
-// How far the ranks have come, taken together, so that nobody who waits looks at every seat.
+// How far all ranks have come together, so that a waiting rank does not look at every seat.
 struct alignas(64) Meeting {
   std::atomic<std::uint32_t> arrivals;  // of all ranks in all phases so far
   // The last phase that every rank has reached. Release: pairs with the acquire of the ranks that wait for
   // it.
   std::atomic<std::uint32_t> phase;
   std::atomic<std::uint32_t> sleepers;  // ranks that sleep until the phase changes
-  // Rounds take turns with these. That of the round before is cleared in this one by rank 0, before it arrives.
+  // Rounds alternate between these. Rank 0 clears the previous round's in this one, before it arrives.
   Tally tallies[2];
 };
 
 inline constexpr std::size_t mailbox_bytes = 16384;
 
-// Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
-// each other instead of misreading each other.
+// Changes whenever anything changes that two ranks share in memory, so that ranks of different builds
+// refuse each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
     13u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
@@ -113,44 +115,44 @@ class Rendezvous {
   Header& header() const { return *reinterpret_cast<Header*>(memory_); }
   Seat& seat(int rank) const;
   std::byte* mailbox(int rank) const;
-  // Returns where a rank's blob of `seat(rank).total` bytes lies, or the piece of it that is next.
+  // Returns where a rank's blob of `seat(rank).total` bytes is, or its next piece.
   std::byte* letter(int rank) const;
-  // The same of its blob of `total_among` bytes in an exchange among some of the ranks.
+  // The same for its blob of `total_among` bytes in an exchange among some of the ranks.
   std::byte* letter_among(int rank) const;
   Meeting& meeting() const;
-  // Return the tally of the round that a phase belongs to, and that of the round before.
+  // Return the tally of the round that a phase belongs to, and that of the previous round.
   Tally& tally(std::uint32_t phase) const { return meeting().tallies[(phase - 1) / 2 % 2]; }
   Tally& tally_before(std::uint32_t phase) const { return meeting().tallies[((phase - 1) / 2 + 1) % 2]; }
 
-  // Notes that there is mail from a rank for a reader, before `from` arrives at an odd phase. `take_senders`, called
-  // by the reader before it arrives at the next even one, returns those who have some, and forgets them.
+  // Notes that a rank has mail for a reader, before `from` arrives at an odd phase. `take_senders`, called
+  // by the reader before it arrives at the next even one, returns those that have some, and forgets them.
   void announce_mail(int from, int reader) const;
   std::vector<int> take_senders(int reader) const;
 
   // Called by a rank that has reached `phase`.
   void arrive(int rank, std::uint32_t phase) const;
   bool have_all_reached(std::uint32_t phase) const;
-  // Returns when the phase that all have reached has changed, or after that time.
+  // Returns when the phase that all have reached has changed, or after `at_most`.
   void sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const;
 
   // Turns zeroed memory into a rendezvous. One rank does this, before or while the others wait for the magic.
   void format(int ranks);
 
-  // Returns whether the process that sits in the seat has ended. A quick look mistakes a later process with
-  // the same PID for it.
+  // Returns whether the process in the seat has ended. A quick look mistakes a later process with the same
+  // PID for it.
   enum class Look { quick, thorough };
   bool has_died(int rank, Look look) const;
 
   // Returns whether a rank has a seat on this rendezvous. It has none on the rendezvous of another build,
-  // which may have its seats elsewhere, nor in another PID namespace, where its PID would look like that of a
+  // whose seats may be elsewhere, nor in another PID namespace, where its PID would look like that of a
   // dead process.
   bool has_seat(int rank) const;
 
-  // Returns whether the rank that sat in the seat has left its world or died, so that it can only come back
-  // in the next one. A caller in another PID namespace is not told of deaths.
+  // Returns whether the rank in the seat has left its world or died, so that it can only come back in the
+  // next one. A caller in another PID namespace does not see deaths.
   bool is_vacated(int rank) const;
 
-  // As `is_vacated`, but for rank 0 when the world is over: a seat that nobody has taken in it counts as
+  // Like `is_vacated`, but for rank 0 when the world is over: a seat that nobody has taken in it counts as
   // vacated too, and can no longer be taken.
   bool clear(int rank) const;
 
@@ -158,7 +160,7 @@ class Rendezvous {
   void reopen() const;
 
   // Tells every rank that is still starting up why the world cannot come up, as `written` or `apart`. The
-  // first reason given stays.
+  // first reason given is kept.
   void refuse(std::string_view reason, Header::Refusal how) const;
   std::optional<std::string> refusal() const;
   bool is_apart() const;
@@ -171,7 +173,7 @@ class Rendezvous {
 };
 
 // Throws because the process `owner` is already in a world as this rank of the launch, or of the key:
-// Error{invalid_argument} when it is this very process, otherwise Error{incompatible}.
+// Error{invalid_argument} if it is this very process, otherwise Error{incompatible}.
 [[noreturn]] void fail_taken(int rank, std::int32_t owner, std::string_view of = "launch",
                              std::string_view call = "World::init");
 

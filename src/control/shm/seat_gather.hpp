@@ -1,7 +1,7 @@
-// An exchange among some of the ranks that sit at a rendezvous. Each lays what it brings into its mailbox, piece by
-// piece, under a name that only those who take part in this exchange look for, and lays out the next piece when all
-// of them have read the one before. So a rank that takes part in one exchange at a time needs one mailbox for any
-// number of groups: that of the world for what is long, and a small one of its own.
+// An exchange among some of the ranks that sit at a rendezvous. Each places its contribution in its
+// mailbox, piece by piece, under a name that only the participants of this exchange look for, and places
+// the next piece when all of them have read the previous one. So a rank that takes part in one exchange at
+// a time needs one mailbox for any number of groups: the world's for long data, and a small one of its own.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@ namespace tca::shm {
 
 class SeatGather final : public control::AllGather {
  public:
-  // `phase`: that of the rank's last all-gather of the whole world, for which the world's mailbox may still be read.
+  // `phase`: that of the rank's last all-gather of the whole world, for which the world's mailbox may still
+  // be read.
   SeatGather(Rendezvous rendezvous, int rank, std::uint32_t phase, const control::Subset& subset,
              const base::Blob& mine);
 

@@ -77,8 +77,8 @@ std::int32_t creator_of(const File& file, const std::string& path) {
   return Rendezvous(mapping.data()).header().creator;
 }
 
-// Returns the memory of the launcher where this rank has inherited it: in a namespace of its own it cannot
-// open it by its name, /proc/<launcher>/fd/<number>.
+// Returns the launcher's memory if this rank has inherited it: in a separate namespace it cannot open it by
+// its name, /proc/<launcher>/fd/<number>.
 File inherited(const std::string& path) {
   const std::string number = path.substr(path.rfind('/') + 1);
   char target[64] = {};
@@ -88,7 +88,7 @@ File inherited(const std::string& path) {
   return File(fcntl(std::atoi(number.c_str()), F_DUPFD_CLOEXEC, 0));
 }
 
-// Leaves the errno where it fails.
+// Leaves the errno set if it fails.
 File open_file(const Place& place) {
   File file(open(place.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (place.named ? O_NOFOLLOW : 0)));
   if (file.ok() || place.named) return file;
@@ -136,15 +136,15 @@ void check_is_rendezvous(const File& file, const Place& place) {
     fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; {}", place.path, remedy);
 }
 
-// Returns whether the launcher's memory is still as it was made, or was left so by a rank 0 that ended in
-// `OwnSegment::set_up`.
+// Returns whether the launcher's memory is still in its initial state, or was left so by a rank 0 that
+// ended in `OwnSegment::set_up`.
 bool is_not_set_up(const File& file, const Place& place) {
   return bytes_of(file) == 0 || (bytes_of(file) >= sizeof(Header) && magic_of(file, place.path) == 0);
 }
 
-// Takes a lock with which, until the file is closed, nobody else removes the name that a dead rank 0 has
-// left. The lock is on the second byte, which `is_locked` does not look at, because a file that is left
-// over must go on looking so. This waits only for others that are removing it.
+// Takes a lock so that, until the file is closed, nobody else removes the name that a dead rank 0 has left.
+// The lock is on the second byte, which `is_locked` does not look at, because a left-over file must go on
+// looking like one. This waits only for others that are removing it.
 bool lock_to_remove(const File& file) {
   struct flock mine = lock_of(1, 1);
   return fcntl(file.get(), F_OFD_SETLKW, &mine) == 0;
@@ -225,7 +225,7 @@ void OwnSegment::set_up(int ranks) {
   Rendezvous(mapping_.data()).format(ranks);
 }
 
-// Takes the rendezvous over from an earlier world of this launch, which ends when the last rank leaves it.
+// Takes over the rendezvous from an earlier world of this launch, which ends when the last rank leaves it.
 void OwnSegment::take_over(int ranks, std::chrono::milliseconds time_limit) {
   check_is_rendezvous(file_, place_);
   check_same_build(ranks);
@@ -296,7 +296,7 @@ OwnSegment::~OwnSegment() {
   try {
     if (std::uncaught_exceptions() > 0) await_arrivals();
   } catch (const Error&) {
-    // Ranks that come late find nobody, and their errors say so.
+    // Ranks that arrive late find nobody, and their errors say so.
   }
   unlink(place_.path.c_str());
 }
@@ -305,7 +305,7 @@ void OwnSegment::await_arrivals() const {
   const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
   const Rendezvous rendezvous(mapping.data());
   const Header& header = rendezvous.header();
-  // Relaxed: only a hint that no rank is left that still has to look.
+  // Relaxed: only a hint that every rank has looked.
   base::await([&] { return header.arrived.load(std::memory_order_relaxed) >= header.ranks - 1; },
               late_ranks_may_take);
 }

@@ -1,14 +1,14 @@
 // The segment is the file in which the ranks of a launch meet: memory of their launcher, or a named file in
 // /dev/shm.
 //
-// A name appears together with a complete rendezvous: rank 0 sets the rendezvous up in a file without a name
-// and then links it. Meanwhile it holds a lock on the file, which the kernel drops when rank 0 ends. So a
-// rendezvous without that lock is left over, and a file that does not begin like a rendezvous belongs to
-// somebody else.
+// A name appears together with a complete rendezvous: rank 0 sets the rendezvous up in a file without a
+// name and then links it. Meanwhile it holds a lock on the file, which the kernel drops when rank 0 ends.
+// So a rendezvous without that lock is left over, and a file that does not begin like a rendezvous belongs
+// to somebody else.
 //
-// The worlds of a launch come one after the other. In the launcher's memory they use one rendezvous, which
-// rank 0 reopens once every rank that came has left it. A name serves one world, since rank 0 removes it as
-// soon as all ranks are there.
+// The worlds of a launch follow one another. In the launcher's memory they use one rendezvous, which rank 0
+// reopens once every rank that came has left it. A name serves one world, since rank 0 removes it as soon
+// as all ranks are there.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace tca::shm {
 
-// The name that `tca run` gives the memory in which its ranks meet, as memfd_create takes it.
+// The name that `tca run` gives the memory in which its ranks meet, as passed to memfd_create.
 inline constexpr const char* launcher_memory = "opentca-control";
 
 struct Place {
@@ -32,8 +32,8 @@ struct Place {
 // as this object.
 class OwnSegment {
  public:
-  // Throws Error{incompatible} when another world or program has the place, Error{timed_out} when ranks
-  // stay in the world before this one.
+  // Throws Error{incompatible} if another world or program has the place, Error{timed_out} if ranks stay in
+  // the previous world.
   OwnSegment(const Place& place, int ranks, std::chrono::milliseconds time_limit);
   OwnSegment(const OwnSegment&) = delete;
   // After a failure the name stays for a moment, so that late ranks learn why.
@@ -56,11 +56,11 @@ class OwnSegment {
 
 // For ranks other than 0: looks once for the rendezvous that rank 0 sets up for this rank's next world.
 // Returns an empty mapping while it is not there yet. `last_look`: the rendezvous of a world that ended
-// before this rank came is taken as well. Throws Error{incompatible} for a file that will never become a
-// rendezvous; at the last look also when the next world was refused, with the reason.
+// before this rank came is accepted as well. Throws Error{incompatible} for a file that will never become a
+// rendezvous; at the last look also if the next world was refused, with the reason.
 Mapping find_rendezvous(const Place& place, int rank, bool last_look);
 
-// Called by the other ranks after a failure: gives rank 0 time to remove the name, and removes it when rank 0
+// Called by the other ranks after a failure: gives rank 0 time to remove the name, and removes it if rank 0
 // has died. If this rank ended earlier, mpirun might kill rank 0, and the name would stay.
 void await_removal(const std::string& path);
 

@@ -23,10 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t start_up = 1;      // the phase of the first all_gather that World::init waits for
-constexpr int many = 512;                  // ranks whose set-up may take long for no other reason
+constexpr int many = 512;                  // ranks whose set-up may take long just because they are many
 constexpr auto rank_0_leaves_within = 2s;  // when the world is refused
 
-// Returns how thorough the next look at a process is. To ask when it started costs twice as much as to ask
+// Returns how thorough the next look at a process is. Asking when it started costs twice as much as asking
 // whether it is there, and its PID is not reused soon. A rank that looks again and again while it waits
 // therefore asks only during 20 ms of each second.
 Rendezvous::Look next_look() {
@@ -48,8 +48,8 @@ ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::millisec
                        Expectation expectation)
     : ShmControl(std::move(memory), rank, size, std::move(expectation)) {
   time_limit = limit;
-  // A rank takes its seat before anything is refused. By this seat its next program will tell that this
-  // world is over for it; a rank without a seat can tell only by the seat of rank 0.
+  // A rank takes its seat before anything is refused. From this seat its next program will tell that this
+  // world is over for it; a rank without a seat can tell only from the seat of rank 0.
   if (rendezvous_.has_seat(rank_)) take_seat();
   check_rendezvous();
   find_cores();
@@ -111,7 +111,7 @@ void ShmControl::take_seat() {
     // Acquire: pairs with the release in Rendezvous::reopen, so that nothing of an earlier world is seen in
     // the seat.
     if (seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire)) return true;
-    // The world that this rank comes late for may be over, and rank 0 about to reopen the rendezvous.
+    // The world that this rank is late for may be over, and rank 0 about to reopen the rendezvous.
     if (owner != Seat::being_reopened) fail_taken(rank_, owner, expectation_.by, expectation_.call);
     return false;
   };
@@ -126,8 +126,8 @@ void ShmControl::take_seat() {
   seat.presence.store(Presence::here, std::memory_order_release);
 }
 
-// Ranks are crowded when the cores that they may run on, taken together, are fewer than the ranks, or when
-// their cgroup gives them less time than so many cores have.
+// Ranks are crowded if the cores that they may run on, taken together, are fewer than the ranks, or if
+// their cgroup gives them less time than that many cores have.
 void ShmControl::find_cores() {
   struct Mine {
     cpu_set_t mask;
@@ -240,14 +240,14 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
   }
 }
 
-// A rank that sleeps is woken when all have come. Until then it wakes now and then to see to its chains and
-// to whether the others are alive. Thousands of ranks that often wake on few cores would keep each other from
-// anything else.
+// A sleeping rank is woken when all have arrived. Until then it wakes now and then to drive its chains and
+// to check whether the others are alive. Thousands of ranks that often wake on few cores would keep each
+// other from anything else.
 std::chrono::nanoseconds ShmControl::nap_after(std::chrono::nanoseconds waited) const {
   return std::clamp<std::chrono::nanoseconds>(waited / 16, 50us, 2ms) * std::max(1, ranks_per_core_ / 16);
 }
 
-// Throws when one of the ranks that this one waits for never comes.
+// Throws if one of the ranks that this one is waiting for will never arrive.
 void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
     if (base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
@@ -257,9 +257,9 @@ void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
   look_for_dead(phase + phase % 2, what);
 }
 
-// Throws when a rank has died. One that died with its mailbox filled keeps nobody waiting yet, but will
-// never read the others' mailboxes. Ranks that have failed are not looked at: they may only have waited too
-// long for the same rank, about which this rank's own time limit says more.
+// Throws if a rank has died. One that died with its mailbox filled keeps nobody waiting yet, but will never
+// read the others' mailboxes. Ranks that have failed are not considered: they may only have waited too long
+// for the same rank, about which this rank's own time limit says more.
 void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
     if (base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
@@ -270,12 +270,12 @@ void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
   }
 }
 
-// Throws when a rank has not reached `phase` and, for the reason given, never will.
+// Throws if a rank has not reached `phase` and, for the reason given, never will.
 void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional<control::Loss>& loss,
                               std::string_view what) {
-  // A refusal comes before the loss, because a rank that refuses the world leaves it at once.
+  // A refusal is checked before the loss, because a rank that refuses the world leaves it at once.
   if (phase == start_up) throw_if_refused();
-  // The rank may have reached the phase before it went.
+  // The rank may have reached the phase before it left.
   if (!loss || base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
   fail_lost(rank, *loss, fmt::format("waiting for it in {}", what));
 }
@@ -302,8 +302,8 @@ std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
 
 std::optional<control::Loss> ShmControl::lost(int rank) {
   const Seat& seat = rendezvous_.seat(rank);
-  // This is asked before the presence is read. A rank that fails says so before its process ends; in the
-  // other order it would seem to have died when it did both in between.
+  // This is checked before the presence is read. A rank that fails says so before its process ends; in the
+  // opposite order it would seem to have died if it did both in between.
   const bool has_died = rendezvous_.has_died(rank, next_look());
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);
@@ -330,7 +330,7 @@ bool ShmControl::is_gone(int rank) const {
 void ShmControl::leave(const std::optional<control::Trouble>& trouble) {
   if (!seated_) return;
   Seat& seat = rendezvous_.seat(rank_);
-  // A child that was forked from this rank does not speak for it.
+  // A child forked from this rank does not speak for it.
   if (seat.pid.load(std::memory_order_relaxed) != getpid()) return;
   seated_ = false;
   if (trouble) {

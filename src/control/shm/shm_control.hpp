@@ -1,4 +1,4 @@
-// The control plane of ranks that meet on a rendezvous in shared memory.
+// The control plane of ranks that meet at a rendezvous in shared memory.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace tca::shm {
 
-// Thrown by start-up where ranks cannot share memory, but may be a world over MPI.
+// Thrown by start-up if ranks cannot share memory, but may form a world over MPI.
 class Apart : public Error {
  public:
   explicit Apart(const std::string& message) : Error(Errc::incompatible, message) {}
 };
 
-// What messages about ranks that have not come say: the call by which ranks come up, and why they are
+// What messages about ranks that have not arrived say: the call with which ranks come up, and why they are
 // expected, which ends the message.
 struct Expectation {
   std::string call = "World::init";
@@ -27,7 +27,7 @@ struct Expectation {
 class ShmControl final : public control::Control {
  public:
   // Takes seat `rank` of the rendezvous in `memory` and waits until every rank has taken its own. Throws
-  // Error{incompatible} when the seat is taken, and on every rank when one of them is of another version.
+  // Error{incompatible} if the seat is taken, and on every rank if one of them has another version.
   ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit,
              Expectation expectation = {});
   ~ShmControl() override;
@@ -42,15 +42,16 @@ class ShmControl final : public control::Control {
                                                   const base::Blob& mine) override;
 
  private:
-  // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs
-  // when the rest of start-up fails, and tells the other ranks.
+  // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs if
+  // the rest of start-up fails, and tells the other ranks.
   ShmControl(Mapping memory, int rank, int size, Expectation expectation);
 
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
   Delivered deliver(const base::Blob& mine, std::span<const int> readers, const control::Ballot& ballot,
                     std::string_view what) override;
-  // Where `reads_all`, the rank reads what every rank lays out, otherwise what those do that have mail for it.
+  // If `reads_all`, the rank reads what every rank lays out, otherwise only what those lay out that have
+  // mail for it.
   Delivered lay_out_and_read(const base::Blob& mine, std::span<const int> readers, bool reads_all,
                              const control::Ballot& ballot, std::string_view what);
   std::vector<control::Letter> everyone() const;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int read_write = PROT_READ | PROT_WRITE;
 
-// While this object lives, a file that would grow past the limit of this process causes an EFBIG, but not the
+// While this object lives, a file that would grow past this process's limit causes an EFBIG, but not the
 // SIGXFSZ that would end the process without a message.
 class NoSizeSignal {
  public:
@@ -93,7 +93,7 @@ class ProcessSpace final : public Space {
       token.error = errno;
       return {};
     }
-    // Without the pages a store could cause a SIGBUS much later, where no message can say why.
+    // Without the pages a store could cause a SIGBUS much later, when no message can say why.
     int error = set_length(fd, bytes);
     if (error == 0 && backing == Backing::committed) error = reserve_pages(fd, bytes);
     Mapping mapping = error == 0 ? map_file(fd, bytes) : Mapping{};
@@ -172,9 +172,8 @@ int set_length(int fd, std::size_t bytes) {
   return ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 }
 
-// This reserves piece by piece. A signal makes posix_fallocate fail and give back what it has got, so that
-// one call for everything might never finish where the timer of a profiler goes off a hundred times a
-// second.
+// This reserves piece by piece. A signal makes posix_fallocate fail and release what it has got, so that a
+// single call for everything might never finish if a profiler's timer fires a hundred times a second.
 int reserve_pages(int fd, std::size_t bytes) {
   const NoSizeSignal guard;
   constexpr std::size_t at_once = std::size_t{16} << 20;

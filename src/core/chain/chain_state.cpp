@@ -1,4 +1,4 @@
-// A chain from its making to its commit, and its end.
+// A chain from its creation to its commit, and its end.
 #include "core/chain/chain_state.hpp"
 
 #include <utility>

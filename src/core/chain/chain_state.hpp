@@ -1,4 +1,4 @@
-// A chain as one rank knows it: its descriptors before the commit, its compiled programs after it.
+// A chain as one rank sees it: its descriptors before the commit, its compiled programs afterwards.
 #pragma once
 
 #include <cstdint>
@@ -32,17 +32,17 @@ struct Descriptor {
   std::int64_t from_offset = 0;
   const base::Shape* shape = nullptr;
   bool counted = false;
-  // The channel of the second way of a rerouted chain, if it has one to this rank.
+  // The channel of the second path of a rerouted chain, if it has one to this rank.
   bool has_spare = false;
   std::uint16_t spare_fabric = 0;
   std::uint16_t spare_protocol = 0;
-  // Of a produced put, which has no shape; a produced signal has no elements.
+  // For a produced put, which has no shape; a produced signal has no elements.
   bool produced = false;
   std::uint32_t elements = 0;
   std::uint32_t element_bytes = 0;
 };
 
-// Return what a put between this rank and a partner needs by its first way, and by its second.
+// Return what a put between this rank and a partner needs on its first path, and on its second.
 inline Need need_of(int partner, const Descriptor& put) {
   return {partner, put.fabric,
           put.shape != nullptr ? std::optional<std::size_t>(put.protocol) : std::nullopt};
@@ -55,7 +55,7 @@ inline Need spare_need_of(int partner, const Descriptor& put) {
 // Returns how many puts go to each rank.
 std::map<int, std::size_t> count_puts(std::span<const Descriptor> descriptors);
 
-// This rank's ends of a chain's counted puts, in the order in which they were declared.
+// This rank's ends of a chain's counted puts, in order of declaration.
 struct CountedEnds {
   std::vector<std::shared_ptr<CountedEnd>> puts, arrivals;
 };
@@ -69,25 +69,25 @@ struct ProducedEnd {
   device::Produced view = {};
 };
 
-// This rank's ends of a chain's produced puts, in the order in which they were declared.
+// This rank's ends of a chain's produced puts, in order of declaration.
 struct ProducedEnds {
   std::vector<std::shared_ptr<ProducedEnd>> puts, arrivals;
 };
 
-// The declarations that this rank has made for a chain that is not committed yet.
+// This rank's declarations for a chain that is not yet committed.
 struct Draft {
   std::vector<Descriptor> descriptors;
   std::vector<int> expected;
 };
 
-// What a chain needs that has no other way, and the ways of what has.
+// What a chain without a second path needs, and the paths of one that has a second.
 struct Ways {
   std::vector<Need> needs;
   std::vector<Detour> detours;
 };
 
-// A ChainState is kept small, since there may be thousands: the world owns the texts, and the commit destroys
-// the draft.
+// A ChainState is kept small, since there may be thousands of them: the world owns the texts, and the
+// commit destroys the draft.
 class ChainState {
  public:
   ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options);
@@ -108,7 +108,7 @@ class ChainState {
   void wait();
   bool wait_for(std::chrono::nanoseconds duration);
 
-  // Moves a rerouted chain on to other ways, and its step on them.
+  // Moves a rerouted chain, and its step, on to other paths.
   void drive_detours() {
     for (Detour& detour : detours()) detour.drive();
   }
@@ -137,7 +137,7 @@ class ChainState {
   class StepWait;
 
   void check_rank(const char* call, int rank) const;
-  // These checks cost a step a flag or two; the messages are made out of line.
+  // These checks cost each step a flag or two; the messages are built out of line.
   void require_committed(const char* call) const {
     if (!committed_) fail_uncommitted(call);
   }
@@ -152,7 +152,7 @@ class ChainState {
     if (on_stream_) fail_on_stream(call);
     require_started(call);
   }
-  // Where steps are checked, throws unless one was started that nobody has waited for yet.
+  // If steps are checked, throws unless a step was started that has not been waited for yet.
   void require_started(const char* call) const {
     if (awaited_ && world_->checks_steps()) fail_not_started(call);
   }
@@ -200,22 +200,22 @@ class ChainState {
   bool guarded_;
   bool committed_ = false;
   bool running_ = false;    // the host has started a step
-  bool deferred_ = false;   // that step has not begun yet
+  bool deferred_ = false;   // the step has not begun yet
   bool on_stream_ = false;  // the last step was ordered on a stream
   bool cut_ = false;        // the step has not begun, since a path had failed
-  bool awaited_ = true;     // no step was started since the last wait
+  bool awaited_ = true;     // no step has been started since the last wait
   bool timed_;
   bool partners_only_;
   bool reroute_;
-  Circle* circle_ = nullptr;              // those who have committed it
+  Circle* circle_ = nullptr;              // the ranks that have committed it
   std::unique_ptr<Draft> draft_;          // null after the commit
   base::Blob record_;                     // after the commit: what was declared, packed, for `explain`
-  std::unique_ptr<CountedEnds> counted_;  // null where there are none
+  std::unique_ptr<CountedEnds> counted_;  // null if there are none
   std::unique_ptr<ProducedEnds> produced_;
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
-  std::unique_ptr<Ways> ways_;           // null where no path is to fail and nothing is rerouted
-  std::unique_ptr<MessageTimes> times_;  // of a timed chain, from its commit on
+  std::unique_ptr<Ways> ways_;           // null if no path is to fail and nothing is rerouted
+  std::unique_ptr<MessageTimes> times_;  // for a timed chain, from its commit on
 };
 
 }  // namespace tca::core

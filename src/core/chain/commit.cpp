@@ -38,7 +38,7 @@ void Commit::run() {
   bind(agree(problems));
 }
 
-// Returns the ranks that this one has to do with in the chain, as far as it has declared it.
+// Returns this rank's partners in the chain, according to its own declarations.
 std::set<int> Commit::partners() const {
   std::set<int> partners(chain_.draft_->expected.begin(), chain_.draft_->expected.end());
   for (const Descriptor& d : puts()) partners.insert(d.to);
@@ -92,7 +92,8 @@ void Commit::choose_channels() {
   }
 }
 
-// Returns the first fabric that reaches a rank and whose path there has not failed; the first of all where all have.
+// Returns the first fabric that reaches a rank and whose path there has not failed; if all have failed, the
+// first one that reaches it.
 std::size_t Commit::signal_fabric(int rank) const {
   for (std::size_t f = world_.fabric_to(rank); f < world_.fabrics().size(); ++f)
     if (world_.fabrics()[f]->reaches(rank) && world_.lost_path(rank, f, {}) == nullptr) return f;
@@ -121,7 +122,7 @@ void Commit::exchange() {
     compare_chains(own_);
 }
 
-// Returns this rank's puts to others, a letter for each of these.
+// Returns this rank's puts to others, in one letter to each of them.
 std::vector<control::Letter> Commit::letters() const {
   std::map<int, base::Writer> to;
   for (std::size_t i = 0; i < puts().size(); ++i) {
@@ -146,8 +147,8 @@ void Commit::take(const std::vector<control::Letter>& letters) {
   std::ranges::stable_sort(arrivals_, {}, &Arrival::from);
 }
 
-// Called where not all ranks commit the same chain. A rank that commits another one than the first has the problem, and
-// no other: the rest would compare different chains.
+// Called if not all ranks commit the same chain. A rank that commits a different one from the first has
+// that problem, and no other: the rest would compare different chains.
 void Commit::compare_chains(Problems& problems) {
   problems = {};
   const auto describe = [](const base::Blob& made) {
@@ -171,8 +172,8 @@ void Commit::compare_chains(Problems& problems) {
   });
 }
 
-// Where no rank has a problem, returns what this rank and its partners offer, or more ranks where a fabric needs that.
-// Otherwise all throw the same.
+// If no rank has a problem, returns what this rank and its partners offer, or more ranks if a fabric needs
+// that. Otherwise all throw the same error.
 fabric::Offers Commit::agree(const Problems& problems) {
   control::Control& control = this->control();
   base::Blob attempted = base::Writer().put(false).blob();
@@ -189,7 +190,7 @@ fabric::Offers Commit::agree(const Problems& problems) {
   return offers;
 }
 
-// Returns what this rank's fabrics offer, for those whom it concerns.
+// Returns what this rank's fabrics offer, for the ranks that it concerns.
 std::vector<control::Letter> Commit::offer_letters(const base::Blob& offer) const {
   std::set<int> partners;
   for (const Descriptor& d : puts()) partners.insert(d.to);

@@ -1,9 +1,9 @@
-// The commit of a chain by all ranks, or by those of a circle alone, which meet twice. Puts go to the rank that they
-// are for, and to no other: first as they were declared, then with what the fabrics of both partners offer for them. In
-// both meetings all ranks vote whether anything is wrong, and only if so everybody's words are gathered, so that all
-// throw the same. Whether a put is sound its own rank finds out before the first meeting, so that no fabric is given
-// one that is not. Where earlier objects are to be freed, the ranks meet once or twice more between the two (see
-// reclaim.hpp).
+// The commit of a chain by all ranks, or only by those of a circle, which meet twice. Each put is sent only
+// to the rank that it targets: first as it was declared, then with what the fabrics of both partners offer
+// for it. In both meetings all ranks vote on whether anything is wrong, and only if so are everybody's
+// messages gathered, so that all throw the same error. Each rank validates its own puts before the first
+// meeting, so that no fabric is given an invalid one. If earlier objects are to be freed, the ranks meet
+// once or twice more between the two (see reclaim.hpp).
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ struct Elements {
   bool operator==(const Elements&) const = default;
 };
 
-// A put to this rank, its own included. The index is that in its sender's list.
+// A put to this rank, possibly from itself. The index is the put's place in its sender's list.
 struct Arrival {
   int from;
   std::size_t index;
   Descriptor put;
 };
 
-// The mistakes found in a chain. Only the first lines are made, since a mistake in a loop repeats for every
-// put.
+// The mistakes found in a chain. Only the first lines are built, since a mistake in a loop repeats for
+// every put.
 class Problems {
  public:
   static constexpr std::size_t shown = 8;
@@ -68,15 +68,15 @@ class Commit {
     std::unique_ptr<fabric::Program> bind(const fabric::Offers& offers) { return offer->bind(offers); }
   };
 
-  // What goes into a share: the puts of one fabric between this rank and one partner, or between it and all that have no
-  // second way; by their first way or their second.
+  // What goes into a share: the puts of one fabric, on their first path or their second, between this rank
+  // and one partner, or all partners without a second path.
   struct Part {
     std::size_t fabric = 0;
     int partner = -1;
     bool spare = false;
   };
 
-  // The shares of a partner with two ways, in the order in which both ends have them.
+  // The shares of a partner with two paths, in the order that both ends use.
   struct DetourShares {
     int partner = 0;
     std::vector<Share> first, second;
@@ -119,7 +119,7 @@ class Commit {
   void check_produced(Problems& problems) const;
   void check_overlaps(Problems& problems) const;
 
-  // The words of messages; see words.hpp.
+  // The wording of messages; see words.hpp.
   std::string name_of(int rank, std::size_t index, const base::Region& region, std::uint32_t window) const;
   std::string in_words(base::ByteRange bytes, std::uint32_t window, int rank) const;
   std::string what_comes(const Descriptor& put, std::size_t number, int from) const;
@@ -135,16 +135,16 @@ class Commit {
 
   ChainState& chain_;
   WorldState& world_;
-  Circle* circle_;            // those who commit the chain
+  Circle* circle_;            // the ranks that commit the chain
   std::uint32_t number_ = 0;  // of the chain, for the fabrics
-  Problems own_;              // those of this rank's puts that it finds alone
-  bool is_sound_ = true;      // no rank knows anything against its own puts, and all commit the same chain
-  bool is_same_ = true;       // they do
+  Problems own_;              // errors in this rank's puts that it finds on its own
+  bool is_sound_ = true;      // no rank has found an error in its own puts, and all commit the same chain
+  bool is_same_ = true;       // they all commit the same chain
   std::string first_name_;    // of the chain that the first rank commits
-  std::vector<Arrival> arrivals_;                      // in the order of their senders
-  std::vector<std::shared_ptr<WindowState>> windows_;  // that this rank's part of the chain moves
+  std::vector<Arrival> arrivals_;                      // ordered by sender
+  std::vector<std::shared_ptr<WindowState>> windows_;  // which this rank's part of the chain moves
   std::vector<Share> shares_;                          // by fabric
-  std::vector<DetourShares> detours_;                  // in the order of their partners
+  std::vector<DetourShares> detours_;                  // ordered by partner
 };
 
 }  // namespace tca::core

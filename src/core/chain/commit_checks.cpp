@@ -1,4 +1,4 @@
-// What may be wrong with a chain, as one rank finds it out.
+// What may be wrong with a chain, as a single rank can detect it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -27,8 +27,8 @@ std::vector<int> partners_of(const Ends* ends) {
   return partners;
 }
 
-// The accesses of a step to this rank's part of a window: the regions that are written, followed by those
-// that are read, and the put of each.
+// A step's accesses to this rank's part of a window: the regions written, followed by those read, and the
+// put of each.
 struct Uses {
   std::vector<Region> regions;
   std::vector<Numbered> puts;
@@ -42,7 +42,7 @@ struct Uses {
 
 }  // namespace
 
-// Names a put, and says its layout on the side of `region`: "put 2 of rank 0 (block of 64)".
+// Names a put, and gives its layout on the side of `region`: "put 2 of rank 0 (block of 64)".
 std::string Commit::name_of(int rank, std::size_t index, const base::Region& region,
                             std::uint32_t window) const {
   const std::shared_ptr<WindowState> found = world_.find_window(window);
@@ -97,7 +97,7 @@ void Commit::check_bounds(Problems& problems) const {
     const Descriptor& d = chain_.draft_->descriptors[i];
     if (d.shape == nullptr) continue;
     const std::shared_ptr<WindowState> window = world_.find_window(d.to_window);
-    if (window == nullptr) continue;  // check_windows says so
+    if (window == nullptr) continue;  // check_windows reports it
     const auto have = static_cast<std::int64_t>(window->bytes(d.to));
     const Region region = Region::written(d.to_offset, *d.shape);
     if (region.end() > have) {
@@ -133,7 +133,8 @@ void Commit::check_expectations(Problems& problems) const {
   }
 }
 
-// Checks that this rank expects every counted put to it, and no others, since it has to know what has come.
+// Checks that this rank expects every counted put to it, and no others, since it has to know what has
+// arrived.
 void Commit::check_counted(Problems& problems) const {
   const int me = world_.rank();
   const std::vector<int> expected = partners_of(chain_.counted_.get());
@@ -154,7 +155,7 @@ void Commit::check_counted(Problems& problems) const {
   }
 }
 
-// Checks that this rank expects every produced put to it, and no others, and as the same elements.
+// Checks that this rank expects every produced put to it, and no others, and with the same elements.
 void Commit::check_produced(Problems& problems) const {
   const int me = world_.rank();
   const std::vector<int> expecting = partners_of(chain_.produced_.get());

@@ -1,4 +1,4 @@
-// The second ways of a rerouted chain: chosen with the first, and offered and bound beside them.
+// The second paths of a rerouted chain: chosen with the first, and offered and bound beside them.
 #include <algorithm>
 #include <utility>
 
@@ -7,8 +7,9 @@
 
 namespace tca::core {
 
-// Has a descriptor take another fabric, or at least another protocol, where its first way is lost. What MPI has been given
-// cannot be taken back, and steps of GPUs go on where no host looks, so these have one way; `sim` goes round by itself.
+// Moves a descriptor to another fabric, or at least another protocol, if its first path is lost. What MPI
+// has been given cannot be taken back, and steps of GPUs go on where no host looks, so these have only one
+// path; `sim` reroutes by itself.
 void Commit::choose_spare(Descriptor& d, std::size_t puts_to) {
   fabric::Fabric& own = *world_.fabrics()[d.fabric];
   if (!chain_.reroute_ || chain_.timed_ || d.to == world_.rank() || d.counted || d.produced) return;
@@ -37,7 +38,8 @@ void Commit::choose_spare(Descriptor& d, std::size_t puts_to) {
   }
 }
 
-// Finds the partners to which everything has a second way, in both directions; their other ends find the same.
+// Finds the partners to which everything has a second path, in both directions; their other ends find the
+// same.
 void Commit::find_detours() {
   std::map<int, bool> all;
   const auto add = [&](int partner, const Descriptor& d) {
@@ -96,7 +98,7 @@ void Commit::offer_share(Share& share, std::uint32_t number, bool guarded) {
                                                        world_.checks_steps()});
 }
 
-// Numbers tell apart what goes between two ranks in one direction.
+// Numbers distinguish what travels between two ranks in one direction.
 void Commit::offer_detours(base::Writer& writer) {
   for (DetourShares& detour : detours_) {
     for (Share& share : detour.first) offer_share(share, number_, chain_.guarded_);
@@ -120,7 +122,7 @@ void Commit::bind_detours(const std::map<int, std::map<int, std::vector<base::Bl
   for (DetourShares& detour : detours_) {
     const std::vector<base::Blob>& own = offered.at(me).at(detour.partner);
     std::vector<base::Blob> theirs = offered.at(detour.partner).at(me);
-    // What one end sends the other is what that one has from it.
+    // What one end sends is what the other receives from it.
     const auto signals = static_cast<std::ptrdiff_t>(detour.first.size() + detour.second.size());
     std::rotate(theirs.begin() + signals, theirs.begin() + signals + Detour::tellings, theirs.end() - 1);
     Detour::Parts parts{.partner = detour.partner, .ways = {}, .landed = {}, .to = {}, .from = {}};

@@ -11,8 +11,7 @@ namespace tca::core {
 
 namespace {
 
-// Hands out this rank's ends of the counted or produced puts that a rank makes, in the order in which they were
-// declared.
+// Hands out this rank's ends of the counted or produced puts that a rank makes, in order of declaration.
 template <class Ends>
 class InTurn {
  public:
@@ -38,7 +37,7 @@ std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
   return window;
 }
 
-// Returns the length of a put at one end, for its fabric; `end` is null where the put is not counted. One of
+// Returns the length of a put at one end, for its fabric; `end` is null if the put is not counted. One with
 // an empty layout is a signal like any other.
 fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
   if (end == nullptr) return {};
@@ -52,7 +51,7 @@ fabric::Length Commit::length_of(CountedEnd* end, const Descriptor& put) {
   return {&end->length, static_cast<std::uint32_t>(element_bytes), end->view.get()};
 }
 
-// Returns a put for its fabric, without what differs at its two ends.
+// Returns a put for its fabric, without what differs between its two ends.
 fabric::Put Commit::put_on(const Part& part, int from, std::size_t index, const Descriptor& d) {
   fabric::Put put{
       .from = from, .to = d.to, .shape = d.shape, .protocol = part.spare ? d.spare_protocol : d.protocol};
@@ -105,7 +104,7 @@ Commit::Share Commit::share_of(const Part& part) {
   return share;
 }
 
-// Has every fabric prepare its share, and returns what they have to tell the other ranks.
+// Has every fabric prepare its share, and returns what they need to tell the other ranks.
 base::Blob Commit::offer() {
   windows_ = chain_.windows_;
   std::sort(windows_.begin(), windows_.end());
@@ -134,7 +133,7 @@ void Commit::expect_times() {
   for (const auto& [rank, of_rank] : puts) chain_.times_->expect(rank, of_rank);
 }
 
-// Notes which channels between this rank and others the chain needs, where any of them may fail.
+// Notes which channels between this rank and others the chain needs, if any of them may fail.
 void Commit::note_needs() const {
   if (!world_.expects_lost_paths()) return;
   std::set<Need> needs;
@@ -151,7 +150,7 @@ void Commit::bind(const fabric::Offers& offered) {
   chain_.circle_ = circle_;
   chain_.id_ = circle_->next_id();
   std::vector<fabric::Offers> offers(shares_.size());                 // by fabric
-  std::map<int, std::map<int, std::vector<base::Blob>>> for_detours;  // of a rank, for a partner of it
+  std::map<int, std::map<int, std::vector<base::Blob>>> for_detours;  // from a rank, for one of its partners
   for (const auto& [rank, blob] : offered) {
     base::Reader reader(blob);
     for (fabric::Offers& of_fabric : offers) of_fabric[rank] = reader.get_blob(reader.get<std::size_t>());

@@ -1,9 +1,9 @@
 // Holds back steps that must not begin yet.
 //
-// Where the first fabric does not reach a window's memory, an immediate put takes another fabric than the
-// signals of chains to the same rank. A step that began after the put could signal past it, and the partner
-// would believe that the put had arrived. So the steps that are started meanwhile are held back until it has.
-// A later call of this rank begins them. docs/decisions.md says why the put does not wait instead.
+// If the first fabric does not reach a window's memory, an immediate put uses a different fabric from the
+// signals of chains to the same rank. A step that began after the put could signal ahead of it, and the
+// partner would believe that the put had arrived. So steps started in the meantime are held back until it
+// has. A later call of this rank begins them. docs/decisions.md says why the put does not wait instead.
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@ class DeferredSteps {
   explicit DeferredSteps(const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics) : fabrics_(fabrics) {}
   DeferredSteps(const DeferredSteps&) = delete;
 
-  // Notes that an immediate put that signals may overtake is under way.
+  // Notes that an immediate put is under way that signals may overtake.
   void put_past_signals() { put_past_signals_ = true; }
 
-  // Returns whether a step has to wait for such a put.
+  // Returns whether a step must wait for such a put.
   bool must_defer() { return put_past_signals_ && still_must_defer(); }
 
   // Returns the ranks to which immediate puts are still under way.
@@ -32,7 +32,7 @@ class DeferredSteps {
   void defer(ChainState& chain) { deferred_.push_back(&chain); }
   void remove(ChainState& chain) { std::erase(deferred_, &chain); }
 
-  // Begins all steps if they need not be held back any longer.
+  // Begins all steps if they no longer have to be held back.
   void start_ready() {
     if (!deferred_.empty() && !must_defer()) begin_all();
   }

@@ -1,13 +1,16 @@
-// The two ways that a rerouted chain has to one partner, on fabrics that do not go round what has failed by themselves.
+// The two paths of a rerouted chain to one partner, on fabrics that do not route around failures
+// themselves.
 //
-// All that the two ranks put to each other in the chain, and all their signals, are a program of the first way or of the
-// second, apart from what goes to others. The commit has prepared both. As long as the first way holds, each step ends
-// with a word in both directions, that it has landed; so a rank finishes no step that its partner might still need again.
+// Everything that the two ranks put to each other in the chain, and all their signals, form a program on
+// the first path or on the second, separate from what goes to other ranks. The commit has prepared both. As
+// long as the first path holds, each step ends with a message in both directions that it has landed, so no
+// rank finishes a step that its partner might still need again.
 //
-// Who finds the first way lost, or hears so, ends its programs, so that nothing of them moves its memory any more, and
-// tells the partner how many steps have landed at its own end. When both have told, both start the second way with the
-// step behind those that have landed at both ends: one at most that has been started, whose sources are still there. So a
-// step lands once for the program, and whole (verify/models/detour.pml).
+// A rank that finds the first path lost, or is told so, ends its programs on it, so that they no longer
+// touch its memory, and tells the partner how many steps have landed at its own end. When both have told
+// each other, both start the second path with the step after those that have landed at both ends: at most
+// one step that has been started, and its sources are still there. So each step lands exactly once as far
+// as the program can see, and whole (verify/models/detour.pml).
 #pragma once
 
 #include <array>
@@ -24,15 +27,16 @@ class WorldState;
 
 class Detour {
  public:
-  // How many steps have landed is told modulo this. Two ends differ by one at most.
+  // The number of landed steps is sent modulo this. The two ends differ by at most one.
   static constexpr std::uint32_t tellings = 3;
 
-  // A way: its programs, and the channels that they take.
+  // A path: its programs, and the channels that they use.
   struct Way {
     std::vector<std::unique_ptr<fabric::Program>> programs;
     std::vector<Need> needs;
   };
-  // What the commit has made. `landed` tells that a step has; `to` and `from` are signals that go once at most.
+  // What the commit has prepared. `landed` says that a step has landed; `to` and `from` are signals sent at
+  // most once.
   struct Parts {
     int partner = 0;
     std::array<Way, 2> ways;
@@ -45,10 +49,10 @@ class Detour {
 
   int partner() const { return parts_.partner; }
   void start();
-  // Moves the step on, and the change of ways. Does not block.
+  // Advances the step, and the change of path. Does not block.
   void drive();
   bool finished() const { return finished_ == started_; }
-  // Returns what is lost where both ways are; null otherwise.
+  // Returns what is lost if both paths are; null otherwise.
   const Need* lost() const;
   bool has_left_first_way() const { return state_ != State::first; }
   std::vector<int> missing() const;

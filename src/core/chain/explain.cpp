@@ -18,8 +18,8 @@ namespace {
 
 enum class Kind : std::uint8_t { fixed, counted, produced };
 
-// It stays within the process, so that the shape can remain a pointer. There may be thousands of chains of many
-// puts, so it has no byte that few puts need.
+// It stays within the process, so the shape can remain a pointer. There may be thousands of chains with
+// many puts each, so it has no byte that only few puts need.
 void pack(base::Writer& writer, const Descriptor& d) {
   writer.put_number(static_cast<std::uint64_t>(d.to)).put_number(d.to_window).put_number(d.from_window);
   writer.put_number(d.fabric).put_number(d.protocol);
@@ -71,7 +71,7 @@ std::string layout(const WorldState& world, const Descriptor& d) {
   return from == to ? from : fmt::format("{} to {}", from, to);
 }
 
-// Says why a put to `to` does not take the first fabric, where the program could change that; `first` is the
+// Says why a put to `to` does not use the first fabric, if the program could change that; `first` is the
 // first that reaches both windows.
 std::string reason_of_detour(const WorldState& world, int to, std::size_t first) {
   const std::size_t direct = world.fabric_to(to);
@@ -109,10 +109,10 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
     row.push_back(fmt::format("a signal over {}", world.fabrics()[d.fabric]->name()));
     return row;
   }
-  // As at commit, fabrics that do not reach the memory have no part in the choice.
+  // As at commit, fabrics that do not reach the memory are not considered.
   const std::size_t first = world.first_fabric(d.to_window, d.from_window);
   route::Put put{d.to, *d.shape, puts, d.counted};
-  // The put's own way is told of even where it has failed since.
+  // The put's own path is reported even if it has failed since.
   if (world.expects_lost_paths())
     put.is_lost = [&](std::size_t fabric, std::size_t protocol) {
       const bool is_own = first + fabric == d.fabric && protocol == d.protocol;
@@ -155,7 +155,7 @@ base::Blob record_of(const Draft& draft) {
   return record.blob();
 }
 
-// Says whom the partners of a step hear from, and what the guard adds to that.
+// Says which ranks the partners of a step hear from, and what the guard adds to that.
 std::string ChainState::explain_signals(const Draft& draft) const {
   std::string text;
   std::map<std::size_t, std::set<int>> told;  // by fabric

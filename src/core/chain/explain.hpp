@@ -5,7 +5,7 @@
 
 namespace tca::core {
 
-// Packs what a rank has declared into few bytes, since there may be thousands of chains.
+// Packs a rank's declarations into few bytes, since there may be thousands of chains.
 base::Blob record_of(const Draft& draft);
 
 }  // namespace tca::core

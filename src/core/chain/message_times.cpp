@@ -10,7 +10,7 @@ namespace tca::core {
 
 namespace {
 
-// Returns what a put should take, by the costs of the way back, which this rank knows.
+// Returns the time that a put should take, from the costs of the opposite direction, which this rank knows.
 std::optional<double> predicted_us(WorldState& world, int from, const Descriptor& put, std::size_t puts) {
   const auto& fabric = world.fabrics()[put.fabric];
   const std::string_view protocol = fabric->protocols()[put.protocol];
@@ -40,14 +40,14 @@ void MessageTimes::expect(int rank, std::span<const Descriptor> puts) {
     if (us) message.predicted_us = message.predicted_us.value_or(0) + *us;
   }
   if (first == nullptr) return;
-  // All puts of a message share the signal that ends it, which no cost of a put has.
+  // All puts of a message share the signal that ends it, which no put's cost includes.
   if (message.predicted_us)
     *message.predicted_us += 1e-3 * world_.fabrics()[first->fabric]->pricing().cache_line_transfer_ns();
   places_[world_.members()[rank]] = messages_.size();
   messages_.push_back(std::move(message));
 }
 
-// Returns null for a message that takes several ways, each of which tells of its part.
+// Returns null for a message that uses several paths, each of which reports its part.
 MessageTiming* MessageTimes::measured(int from) {
   const auto place = places_.find(from);
   return place == places_.end() || !messages_[place->second].measured ? nullptr : &messages_[place->second];

@@ -20,7 +20,7 @@ class MessageTimes final : public fabric::Arrivals {
  public:
   MessageTimes(WorldState& world, std::string chain) : world_(world), chain_(std::move(chain)) {}
 
-  // Adds what `rank` sends to this rank in a step. Called once for a rank, with all puts that it declared.
+  // Adds what `rank` sends to this rank in a step. Called once per rank, with all puts that it declared.
   void expect(int rank, std::span<const Descriptor> puts);
 
   void add(const fabric::Arrival& arrival) override;
@@ -35,7 +35,7 @@ class MessageTimes final : public fabric::Arrivals {
   WorldState& world_;
   std::string chain_;
   std::vector<MessageTiming> messages_;
-  std::map<int, std::size_t> places_;  // in `messages_`, by the number that the fabrics give a rank
+  std::map<int, std::size_t> places_;  // in `messages_`, by the fabrics' number for the rank
 };
 
 }  // namespace tca::core

@@ -1,4 +1,4 @@
-// What a chain needs of the fabrics.
+// What a chain needs from the fabrics.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,8 @@
 
 namespace tca::core {
 
-// A channel between this rank and a partner: a fabric, and a protocol of it unless it is only for signals.
+// A channel between this rank and a partner: a fabric, and one of its protocols unless it only carries
+// signals.
 struct Need {
   int partner = 0;
   std::size_t fabric = 0;

@@ -1,4 +1,4 @@
-// Steps ordered on streams, and what kernels take to start steps by themselves.
+// Steps ordered on streams, and what kernels need to start steps by themselves.
 #include <algorithm>
 
 #include "base/fail.hpp"

@@ -1,4 +1,5 @@
-// The rerouted chains of a rank. Whatever the rank waits for, their partners may wait for it to change ways.
+// The rerouted chains of a rank. Whatever this rank is waiting for, their partners may be waiting for it to
+// change paths.
 #pragma once
 
 #include <vector>

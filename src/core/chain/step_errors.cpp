@@ -1,4 +1,4 @@
-// What keeps a step from going on: calls out of order, lost paths and partners that are missing.
+// What stops a step: calls out of order, lost paths and missing partners.
 #include <algorithm>
 #include <thread>
 
@@ -35,7 +35,7 @@ void ChainState::fail_produced(const char* call) const {
        call, name_);
 }
 
-// A host has nothing to wait for in a step on a stream, and a return at once would look like an arrival.
+// A host has nothing to wait for in a step on a stream, and returning at once would look like an arrival.
 void ChainState::fail_on_stream(const char* call) const {
   fail(Errc::invalid_argument, about(),
        "{} of chain '{}', whose step {} was ordered on a stream: order the wait on that stream as well "
@@ -43,7 +43,8 @@ void ChainState::fail_on_stream(const char* call) const {
        call, name_, step_);
 }
 
-// Returns what is lost that has no other way, or whose other way is lost as well; null where the step goes on.
+// Returns what is lost and has no second path, or whose second path is lost as well; null if the step goes
+// on.
 const Need* ChainState::find_lost_now() const {
   for (const Detour& detour : detours())
     if (const Need* const lost = detour.lost(); lost != nullptr) return lost;
@@ -108,7 +109,7 @@ void ChainState::check_partners(std::chrono::nanoseconds waited) {
                                 ", which has not signalled; has every partner started this step? (time "
                                 "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)");
   }
-  // Data that arrived at the last moment is still on its way to its place.
+  // Data that arrived at the last moment may still be on its way to its place.
   if (finishes_within(1s) || !this->missing().empty()) return;
   world_->control().fail_late(
       waited, where, std::move(about),

@@ -49,7 +49,7 @@ void ChainState::begin_deferred() {
   start_programs();
 }
 
-// Where a path has failed, nothing of the step goes over any.
+// If a path has failed, nothing of the step is sent over any.
 void ChainState::start_programs() {
   cut_ = find_lost() != nullptr;
   if (cut_) return;
@@ -57,7 +57,8 @@ void ChainState::start_programs() {
   for (Detour& detour : detours()) detour.start();
 }
 
-// The fabrics read these lengths as long as the step is under way, while the program may set the next ones.
+// The fabrics read these lengths while the step is under way, when the program may already set the next
+// ones.
 void ChainState::take_lengths() {
   for (const auto& put : counted_->puts)
     put->length = put->by_kernels ? fabric::Length::by_kernels : put->next;
@@ -120,7 +121,7 @@ bool ChainState::wait_for(std::chrono::nanoseconds duration) {
   return finished;
 }
 
-// Tells the control plane what a step that is under way waits for.
+// Tells the control plane what a step under way is waiting for.
 class ChainState::StepWait final : public control::Wait {
  public:
   explicit StepWait(const ChainState& chain) : chain_(chain) {}
@@ -141,7 +142,7 @@ class ChainState::StepWait final : public control::Wait {
 bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
   control::Control& control = world_->control();
   const bool limited = at_most < forever;
-  // Without a limit nobody asks, and a look at the clock takes a good part of what a signal does.
+  // Without a limit nobody needs it, and reading the clock takes a good part of a signal's time.
   const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
   const auto waited = [&] { return control.now() - begin; };
   const auto is_over = [&] { return limited && waited() >= at_most; };
@@ -150,8 +151,8 @@ bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
     if (advance()) return true;
     if (is_over()) return end_wait(waited(), at_most);
   }
-  // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call is
-  // enough as long as the signal is probably under way.
+  // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call
+  // is enough while the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(control.cores());
   for (unsigned polls = 1; !advance(); ++polls) {
@@ -169,7 +170,7 @@ bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
 
 // One of many short waits is never a long one itself, so it counts as one look of a loop.
 bool ChainState::end_wait(std::chrono::duration<double> waited, std::chrono::nanoseconds at_most) {
-  // Of a time during which the process was stopped, little counts.
+  // Time in which the process was stopped hardly counts.
   const auto counted =
       std::min<std::chrono::duration<double>>(waited, std::chrono::duration<double>(at_most) + 1ms);
   if (test_loop_.add(step_, std::chrono::duration_cast<std::chrono::nanoseconds>(counted)))

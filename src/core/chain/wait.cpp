@@ -5,7 +5,7 @@
 
 namespace tca::core {
 
-// What the rank has sent before it was lost may still have come.
+// What the rank sent before it was lost may still have arrived.
 void check_missing(WorldState& world, const control::Wait& wait, const std::function<bool()>& is_done) {
   const ErrorFields about = wait.about();
   for (const int rank : about.missing) {
@@ -31,7 +31,7 @@ bool wait_until(WorldState& world, const control::Wait& wait, Patience patience,
   };
 
   const bool limited = patience.at_most < no_limit;
-  // A look at the clock takes a good part of what a signal does.
+  // Reading the clock takes a good part of a signal's time.
   const std::chrono::duration<double> begin = limited ? control.now() : std::chrono::duration<double>(0);
   const auto is_over = [&] { return limited && patience.at_most <= control.now() - begin; };
   const auto end = [&] {
@@ -43,8 +43,8 @@ bool wait_until(WorldState& world, const control::Wait& wait, Patience patience,
     if (look()) return true;
     if (is_over()) return end();
   }
-  // Chains of this rank may owe something to the very rank that it waits for. An occasional call is enough as
-  // long as what it waits for is probably under way.
+  // Chains of this rank may owe something to the very rank that it is waiting for. An occasional call is
+  // enough while what it waits for is probably under way.
   constexpr unsigned polls_between_progress = 16;
   for (unsigned polls = 1; !look(); ++polls) {
     const bool waited_long = poll.pause({.moves = world.needs_polling()});

@@ -20,7 +20,7 @@ namespace core {
 
 namespace {
 
-// Returns the bytes from the beginning of a side to its first element. Throws Error{invalid_argument} where
+// Returns the bytes from the beginning of a side to its first element. Throws Error{invalid_argument} if
 // the layout does not lie within the side's `have` bytes.
 std::int64_t first_byte(const char* side, std::int64_t at, const Layout& layout, std::size_t element_bytes,
                         std::size_t have) {
@@ -88,12 +88,12 @@ class PostState {
     });
   }
 
-  // The stream says when its sources may be overwritten.
+  // The stream determines when its sources may be overwritten.
   void start_on(Stream stream) {
     named("start", [&] {
       world_->check();
       require_rest();
-      // From the last fabric on, which may refuse: those that come first would have begun.
+      // Starting with the last fabric, which may refuse: earlier ones would already have begun.
       for (auto program = programs_.rbegin(); program != programs_.rend(); ++program)
         program->second->start_on(stream);
       on_stream_ = true;
@@ -145,13 +145,13 @@ class PostState {
     std::string what_;
   };
 
-  // Puts the call and the post in front of what it throws.
+  // Prefixes errors with the call and the post.
   template <class Call>
   void named(const char* call, const Call& body) {
     try {
       body();
     } catch (const Error& error) {
-      // Errors of a wait name the post already.
+      // Errors of a wait already name the post.
       if (error.code() == Errc::timed_out) throw;
       throw Error(error.code(), fmt::format("{} of {}: {}", call, title(), error.what()), error.fields())
           .with({.rank = world_->rank()});
@@ -171,12 +171,12 @@ class PostState {
     return left;
   }
 
-  // The waits for one start count together, up to the first that ends.
+  // The waits for one start count together, up to the first that succeeds.
   template <class Done>
   bool await(std::chrono::nanoseconds at_most, const char* what, const Done& is_done) {
     if (is_done()) return true;
     const std::chrono::duration<double> begin = world_->control().now();
-    // None where this throws: a program that waits again gives it as much time once more.
+    // Reset if this throws: a program that waits again grants the full time once more.
     const std::chrono::duration<double> before = std::exchange(waited_, {});
     const bool done = wait_until(
         *world_, Waiting(*this, what),
@@ -306,8 +306,8 @@ class NoticesState {
     Posting::check_slot("a notice", notice.slot);
   }
 
-  // A program may look over and over for what never comes, without a time limit, but not from a rank that is
-  // lost.
+  // A program may look over and over, without a time limit, for what never arrives, but not from a rank
+  // that is lost.
   template <class Take>
   bool look(const Notice& notice, const Take& take) {
     bool come = take();

@@ -20,12 +20,12 @@ namespace {
 // A world has up to two fabrics.
 constexpr std::size_t most_names = 2;
 
-// Attachments that nobody uses are kept, because programs make the same posts again, up to so many.
+// Unused attachments are kept, up to this many, because programs make the same posts again.
 constexpr std::size_t most_unused = 256;
 
 }  // namespace
 
-// The version changes with the bytes behind it.
+// The version changes whenever the bytes after it do.
 struct Posting::Content {
   static constexpr std::array<char, 8> magic_bytes{'T', 'C', 'A', 'r', 'e', 'g', 'i', 'o'};
   static constexpr std::uint32_t current_version = 1;
@@ -128,7 +128,7 @@ std::shared_ptr<const Attached> Posting::attach(const RegionToken& token) {
   return attached;
 }
 
-// Regions that are gone go from here as well; the owner has given their memory back already.
+// Regions that are gone are dropped here as well; the owner has already released their memory.
 void Posting::forget_unused() {
   const bool too_many = attached_.size() >= most_unused;
   std::erase_if(attached_, [&](const auto& entry) {

@@ -1,4 +1,5 @@
-// What a rank has for posts: which fabric carries them to whom, and the regions that it is attached to.
+// A rank's state for posts: which fabric carries them to which rank, and the regions that it is attached
+// to.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace tca::core {
 
-// A region of some rank, as this one reaches it.
+// A region of some rank, as this one accesses it.
 struct Attached {
   int rank = 0;
   std::size_t fabric = 0;
@@ -23,7 +24,7 @@ struct Attached {
 
 class Posting {
  public:
-  // Throws Error{invalid_argument} where a fabric of the world carries no posts.
+  // Throws Error{invalid_argument} if a fabric of the world carries no posts.
   explicit Posting(const WorldState& world);
 
   fabric::Poster& poster(std::size_t fabric) const { return *posters_[fabric]; }
@@ -35,12 +36,12 @@ class Posting {
   void check_rank(std::string_view what, int rank) const;
   static void check_slot(std::string_view what, int slot);
 
-  // Returns the region of a token. One that this rank has attached to before costs a look into a map. Throws
-  // as Post::put does.
+  // Returns the region of a token. If this rank has attached to it before, this costs one map lookup.
+  // Throws as Post::put does.
   std::shared_ptr<const Attached> attach(const RegionToken& token);
 
-  // The token of a region that has these names on the world's fabrics, and whose, and of how many bytes, a
-  // token is.
+  // Make the token of a region that has these names on the world's fabrics, and return a token's rank and
+  // size in bytes.
   static RegionToken token_of(int rank, std::size_t bytes, const std::vector<fabric::RegionName>& names);
   static std::pair<int, std::size_t> owner_and_bytes(const RegionToken& token);
 
@@ -52,7 +53,7 @@ class Posting {
 
   const WorldState& world_;
   std::vector<fabric::Poster*> posters_;  // by fabric
-  // By the rank, its job, and the generation.
+  // By rank, job and generation.
   std::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::shared_ptr<const Attached>> attached_;
 };
 

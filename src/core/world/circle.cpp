@@ -10,7 +10,7 @@ namespace tca::core {
 
 namespace {
 
-// Ranks, and the partners of each: what a rank knows of its circle.
+// Ranks, and the partners of each: what a rank knows about its circle.
 using Known = std::map<int, std::set<int>>;
 
 base::Blob encode(const Known& known) {
@@ -29,8 +29,8 @@ void learn(Known& known, const base::Blob& theirs) {
   }
 }
 
-// Returns how many steps it takes at most from one rank to any other, as every rank that knows all computes it; nothing
-// where this rank does not know all.
+// Returns the maximum number of steps from one rank to any other, which every rank that knows all of them
+// computes alike; nothing if this rank does not know all.
 std::optional<std::size_t> rounds_for(const Known& known) {
   std::set<int> reached{known.begin()->first};
   std::vector<int> frontier(reached.begin(), reached.end());
@@ -51,8 +51,8 @@ std::optional<std::size_t> rounds_for(const Known& known) {
 
 }  // namespace
 
-// Every rank exchanges what it knows with its partners, round after round, until all know of all. Pairs meet in the order
-// of their ranks, so that of those that are to meet next, the first can.
+// Every rank exchanges what it knows with its partners, round after round, until all know everything. Pairs
+// meet in rank order, so of the pairs that are next, the first can always meet.
 Circle& find_circle(WorldState& world, const std::set<int>& partners, std::chrono::milliseconds time_limit,
                     std::string_view what) {
   Known known{{world.rank(), partners}};

@@ -1,6 +1,6 @@
-// A circle: ranks that commit chains together. All ranks of a world are one; others are of the ranks that partners join,
-// directly or through others, when they commit a chain among themselves. Each has numbers, meetings and a Reclaimer of its
-// own, and other ranks know nothing of it.
+// A circle: ranks that commit chains together. All ranks of a world form one; other circles consist of
+// ranks connected as partners, directly or through others, when they commit a chain among themselves. Each
+// has its own numbers, meetings and Reclaimer, and other ranks know nothing of it.
 #pragma once
 
 #include <chrono>
@@ -21,11 +21,12 @@ class WorldState;
 
 class Circle {
  public:
-  // All ranks of a world. `members`: those of a group, as the outermost world numbers them; null for that one.
+  // All ranks of a world. `members` are those of a group, as the outermost world numbers them; null for the
+  // outermost world itself.
   Circle(control::Control& control, std::shared_ptr<const std::vector<int>> members)
       : control_(control), members_(control, std::move(members)) {}
-  // `ranks` are those of the world, in rising order. `members` has the same as the outermost world numbers them; `world`
-  // tells apart worlds in which the same ranks may be circles.
+  // `ranks` are ranks of the world, in ascending order. `members` are the same ranks as the outermost world
+  // numbers them; `world` distinguishes worlds in which the same ranks may be circles.
   Circle(control::Control& root, std::vector<int> ranks, const std::vector<int>& members, std::uint64_t world)
       : ranks_(std::move(ranks)),
         own_control_(std::make_unique<control::GroupControl>(root, members, world, ranks_)),
@@ -35,7 +36,7 @@ class Circle {
   control::Control& control() const { return control_; }
   const control::Members& members() const { return members_; }
   Reclaimer& reclaimer() { return reclaimer_; }
-  // Return the number of the next object, and take it.
+  // Return the next object's number, without and with taking it.
   std::uint32_t coming_id() const { return next_id_; }
   std::uint32_t next_id() { return next_id_++; }
 
@@ -51,7 +52,8 @@ class Circle {
   std::uint32_t next_id_ = 0;
 };
 
-// Collective over the ranks of the circle that it returns, each of which names its own partners: this rank's circle.
+// Collective over the ranks of the circle that it returns, which is this rank's; each of them names its own
+// partners.
 Circle& find_circle(WorldState& world, const std::set<int>& partners, std::chrono::milliseconds time_limit,
                     std::string_view what);
 

@@ -41,7 +41,7 @@ class GroupMemory final : public fabric::Memory {
   }
 
  private:
-  // Returns the window with the parts of the group, by its numbers.
+  // Returns the window with the group's parts, in the group's numbering.
   DeviceWindow<std::byte> seen_by(const DeviceWindow<std::byte>& around) const {
     DeviceWindow<std::byte> group = around;
     group.size = static_cast<std::uint32_t>(std::min<std::size_t>(ranks_->size(), group.max_ranks));

@@ -1,4 +1,4 @@
-// A window's memory as each fabric knows it.
+// A window's memory as each fabric sees it.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,7 @@ void Reclaimer::read_announcements(base::Reader& theirs) {
   }
 }
 
-// Ranks that are not in a group count with those that are, so that all know whether something is released.
+// Ranks outside a group count along with its members, so that all know whether something is released.
 void Reclaimer::read_announced_groups(base::Reader& theirs) {
   for (auto count = theirs.get<std::size_t>(); count > 0; --count) {
     const auto key = theirs.get<std::uint64_t>();

@@ -14,8 +14,8 @@ namespace tca::core {
 
 namespace {
 
-// Runs rank 0 on the caller's thread and the others on threads of their own. No rank begins before all
-// threads exist, since it would wait for ranks that may never come.
+// Runs rank 0 on the caller's thread and the others on their own threads. No rank begins before all threads
+// exist, since it would wait for ranks that may never arrive.
 void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>& run) {
   std::promise<bool> complete;
   const std::shared_future<bool> may_begin = complete.get_future().share();
@@ -42,8 +42,8 @@ void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>&
 
 }  // namespace
 
-// The states outlive all threads: a rank that fails early leaves memory into which the others are still
-// writing.
+// The states outlive all threads: a rank that fails early leaves behind memory into which the others are
+// still writing.
 void run_threads(int ranks, const std::function<boot::Connections(int rank)>& connect,
                  const std::function<void(World&)>& body, const WorldOptions& options, base::Fibers* fibers) {
   const auto size = static_cast<std::size_t>(ranks);

@@ -8,10 +8,10 @@
 
 namespace tca::core {
 
-// Runs `body` on `ranks` threads, at least one, with the caller's among them. `connect` gives each rank its
-// connections. Once all threads have ended, rethrows the error of the rank that failed first; the others see
-// that failure as Error{rank_lost}. Throws Error{out_of_memory} where the system gives too few threads. With
-// `fibers`, which are as many, ranks take turns on the caller's thread.
+// Runs `body` on `ranks` threads, including the caller's; `ranks` is at least one. `connect` gives each
+// rank its connections. Once all threads have ended, rethrows the error of the rank that failed first; the
+// others see that failure as Error{rank_lost}. Throws Error{out_of_memory} if the system cannot start
+// enough threads. With `fibers`, which are as many as the ranks, ranks take turns on the caller's thread.
 void run_threads(int ranks, const std::function<boot::Connections(int rank)>& connect,
                  const std::function<void(World&)>& body, const WorldOptions& options,
                  base::Fibers* fibers = nullptr);

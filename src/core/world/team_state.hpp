@@ -1,4 +1,4 @@
-// A team as one rank knows it.
+// A team as one rank sees it.
 #pragma once
 
 #include <memory>

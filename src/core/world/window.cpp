@@ -12,8 +12,8 @@ namespace core {
 
 namespace {
 
-// Returns the byte of this rank's part at which a transfer of `bytes` from element `offset` on begins. Throws
-// Error{invalid_argument} when it does not fit.
+// Returns the byte of this rank's part at which a transfer of `bytes` from element `offset` begins. Throws
+// Error{invalid_argument} if it does not fit.
 std::uint64_t first_byte(const WindowState& window, const char* what, std::int64_t offset,
                          std::size_t bytes) {
   const int rank = window.world().rank();
@@ -38,7 +38,7 @@ void check_rank(const WindowState& window, int rank) {
   }
 }
 
-// What messages call a window of this name; empty without one.
+// The name that messages use for a window with this name; empty if it has none.
 std::string title_of(const std::string& name) {
   return name.empty() ? std::string() : fmt::format("window '{}'", name);
 }

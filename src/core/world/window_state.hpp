@@ -1,4 +1,4 @@
-// A window as one rank knows it.
+// A window as one rank sees it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class WindowState {
   WindowState(const WindowState&) = delete;
   ~WindowState() { world_->retire(id_, std::move(memories_)); }
 
-  // The state of a handle, and a handle of a state.
+  // A handle's state, and a state's handle.
   static const std::shared_ptr<WindowState>& of(const raw::Window& window) { return window.state_; }
   static raw::Window handle(std::shared_ptr<WindowState> state) { return raw::Window(std::move(state)); }
 

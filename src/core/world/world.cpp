@@ -41,7 +41,7 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   return options;
 }
 
-// Where a rank asks for what cannot be, it comes up as far as the others, who then hear of it.
+// If a rank asks for something impossible, it comes up far enough to tell the others.
 boot::Asked asked(const WorldOptions& options, const std::string& default_fabric) {
   try {
     return {with_environment(options, default_fabric), {}};

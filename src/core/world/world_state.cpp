@@ -73,7 +73,7 @@ void WorldState::drive_while_waiting() {
   };
 }
 
-// Throws on this rank alone: who the others are is what cannot be told.
+// Throws on this rank alone: it cannot tell who the others are.
 void WorldState::require_group(std::span<const int> ranks) const {
   const std::string all = fmt::format("{}", fmt::join(ranks, ", "));
   std::set<int> seen;
@@ -116,7 +116,8 @@ std::shared_ptr<WorldState> WorldState::make_group(std::span<const int> ranks) {
   return {new WorldState(root, std::move(connections), of_root, key), retire_group};
 }
 
-// Called when the last handle of a group is gone on this rank. Others may still store into what it leaves.
+// Called when the last handle of a group is gone on this rank. Others may still store into what it leaves
+// behind.
 void WorldState::retire_group(WorldState* group) {
   const std::shared_ptr<WorldState> root = std::move(group->keeps_root_);
   root->everyone_.reclaimer().retire_group(group->key_, group->size(), std::unique_ptr<RetiredGroup>(group));
@@ -166,7 +167,7 @@ std::string WorldState::titled(const WindowRequest& request) const {
   return request.title.empty() ? fmt::format("window {}", everyone_.coming_id()) : request.title;
 }
 
-// Throws on every rank alike, where a rank asks for what cannot be or ranks ask for different windows.
+// Throws on every rank alike, if a rank asks for something impossible or ranks ask for different windows.
 WorldState::Agreed WorldState::agree_on_window(const WindowRequest& request, const std::string& title) {
   const std::string what = "creation of " + title;
   const auto mine = [&] {
@@ -242,7 +243,7 @@ Circle& WorldState::circle(const std::vector<int>& ranks) {
   if (known != nullptr) return *known;
   std::vector<int> outside;
   for (const int rank : ranks) outside.push_back(members()[rank]);
-  // No group has a number like this.
+  // No group has such a number.
   constexpr std::uint64_t circles = std::uint64_t{1} << 63;
   known = std::make_unique<Circle>(root().control(), ranks, outside, key_ | circles);
   return *known;
@@ -269,8 +270,8 @@ std::string WorldState::window_title(std::uint32_t id) const {
   return title != nullptr ? *title : fmt::format("window {}", id);
 }
 
-// Exposes memory on every fabric. The first fabric that can provides the memory, and the others give access
-// to the same. `registered` says whether some rank brings its own.
+// Exposes memory on every fabric. The first fabric that can do so provides the memory, and the others give
+// access to the same memory. `registered` says whether some rank brings its own.
 std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(fabric::WindowSpec window, bool registered) {
   std::vector<std::unique_ptr<fabric::Memory>> memories;
   for (const auto& fabric : fabrics()) {

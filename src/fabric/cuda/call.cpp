@@ -19,7 +19,7 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(address);
 }
 
-// The runtime has the driver's numbers. A link between GPUs is a path to a partner, which may live.
+// The runtime uses the driver's numbers. A link between GPUs is a path to a partner, which may be alive.
 Errc code_of(int error) {
   if (error == CUDA_ERROR_OUT_OF_MEMORY) return Errc::out_of_memory;
   return error == CUDA_ERROR_NVLINK_UNCORRECTABLE ? Errc::path_lost : Errc::device_failed;

@@ -1,4 +1,4 @@
-// Calls to the CUDA runtime and driver, and their errors as sentences.
+// Calls to the CUDA runtime and driver, with their errors as sentences.
 #pragma once
 
 #include <cuda.h>
@@ -8,13 +8,13 @@
 
 namespace tca::cuda {
 
-// Throws Error{out_of_memory}, Error{path_lost} where a link between GPUs failed, or Error{device_failed}:
+// Throws Error{out_of_memory}, Error{path_lost} if a link between GPUs failed, or Error{device_failed}:
 // "<what>: CUDA says <its own words> (<its name for it>)".
 void check(cudaError_t result, std::string_view what);
 void check(CUresult result, std::string_view what);
 
-// The driver functions that OpenTCA needs. They are looked up at run time, so that a program built with CUDA
-// also starts where there is no driver.
+// The driver functions that OpenTCA needs. They are looked up at run time, so that a program built with
+// CUDA also starts without a driver.
 struct Driver {
   decltype(&cuGetErrorString) get_error_string;
   decltype(&cuMemGetAllocationGranularity) get_granularity;
@@ -47,13 +47,13 @@ inline cudaError_t state_of(cudaStream_t stream) {
 inline bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t result = cudaStreamIsCapturing(stream, &status);
-  // CUDA returns this for the legacy stream while another thread captures a stream for which it waits.
+  // CUDA returns this for the legacy stream while another thread captures a stream that it waits for.
   if (result == cudaErrorStreamCaptureImplicit) return true;
   check(result, "asking whether a stream is captured");
   return status != cudaStreamCaptureStatusNone;
 }
 
-// Allows the calling thread, as long as it lives, calls about other streams while it captures one.
+// While it lives, lets the calling thread make calls about other streams while it captures one.
 class BesideCapture {
  public:
   BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -64,7 +64,7 @@ class BesideCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// Makes a device the calling thread's current one for as long as it lives.
+// Makes a device current on the calling thread for as long as this object lives.
 class OnDevice {
  public:
   explicit OnDevice(int device) {

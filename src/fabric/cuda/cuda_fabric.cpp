@@ -31,8 +31,8 @@ namespace {
 constexpr std::array<std::string_view, 3> protocol_names{"ll", "direct", "copy_engine"};
 
 // Sets variables that CUDA reads when a process first uses it. Kernels that wait for each other must not
-// share one of CUDA's connections, and a kernel must not be loaded while another waits for it to run. Where
-// ranks are threads of one process, these settings replace those of the environment.
+// share one of CUDA's connections, and a kernel must not be loaded while another waits for it to run. If
+// ranks are threads of one process, these settings override those of the environment.
 void prepare_environment(bool threads) {
   static std::once_flag once;
   std::call_once(once, [&] {
@@ -154,7 +154,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   }
   unsigned block_limit() const { return block_limit(device_); }
 
-  // Returns the least limit of any rank.
+  // Returns the lowest limit of any rank.
   unsigned common_block_limit() const {
     unsigned least = block_limit();
     for (const DeviceInfo& device : devices_) least = std::min(least, block_limit(device));
@@ -188,7 +188,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
 
 CudaFabric::~CudaFabric() { quiesce(); }
 
-// Makes whatever still waits give up within milliseconds. Then nothing of the fabric's own touches the memory
+// Makes whatever still waits give up within milliseconds. Then nothing of the fabric's touches the memory
 // that is freed next.
 void CudaFabric::quiesce() {
   const OnDevice here(device_.number);
@@ -284,7 +284,7 @@ TimeoutReport CudaFabric::who_is_late(Word id) const {
   return TimeoutReport::of_chain(found->second->name(), late.step, late.ranks);
 }
 
-// Throws where a team's grid had more blocks than there is room for.
+// Throws if a team's grid had more blocks than there is room for.
 void CudaFabric::check_grid(Word id) const {
   const auto found = teams_.find(id);
   if (found == teams_.end() || found->second->excess_blocks() == 0) return;

@@ -9,8 +9,8 @@
 namespace tca::cuda {
 
 struct Settings {
-  bool threads = false;  // the ranks are threads of one process
-  int device = -1;  // which GPU this rank drives; -1: its seat on its host modulo the number of GPUs there
+  bool threads = false;   // the ranks are threads of one process
+  int device = -1;        // this rank's GPU; -1: its seat on its host modulo the number of GPUs there
   int engine_blocks = 0;  // multiprocessors kept for a resident engine
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string cuda_release(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// CUDA gives no driver and one that is too old the same name.
+// CUDA reports a missing driver and one that is too old with the same name.
 void require_driver_for(int runtime) {
   int driver = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0 || driver >= runtime) return;

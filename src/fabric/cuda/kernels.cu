@@ -22,7 +22,7 @@ __device__ void set(const Lengths& lengths, Word lane, Word lanes) {
     if (lengths.given[i] != device::no_length) lengths.sent[i] = lengths.given[i];
 }
 
-// Tells the host how long what has come is.
+// Tells the host the lengths of what has arrived.
 __device__ void land(const NoLengths&) {}
 __device__ void land(const Lengths& lengths) {
   for (Word i = 0; i < lengths.come_count; ++i)
@@ -40,8 +40,8 @@ using BlockOf = std::conditional_t<std::is_same_v<L, TimedLengths>, device::Time
 enum class Copies { by_engine, by_blocks };
 enum class Receives { now, later };
 
-// A block's part of a chain on a stream. A kernel begins only when the one before has ended, so blocks need
-// no other order among themselves.
+// A block's part of a chain on a stream. A kernel begins only when the previous one has ended, so blocks
+// need no other ordering among themselves.
 template <class L>
 class StreamPart : public device::ChainPart<BlockOf<L>> {
   using Part = device::ChainPart<BlockOf<L>>;
@@ -59,8 +59,8 @@ class StreamPart : public device::ChainPart<BlockOf<L>> {
   // Takes over what the host has set, for this part: every part stores the same.
   __device__ void set(const L& lengths) const { cuda::set(lengths, group_.lane(), group_.lanes()); }
 
-  // Called when this part is through with the step or has given it up. The host hears of a step with which
-  // all parts are through, and may then start the next one at once by other means, so the step's number is
+  // Called when this part has finished the step or has given up on it. The host learns of a step that all
+  // parts have finished, and may then start the next one at once by other means, so the step's number is
   // kept before.
   __device__ void finish() { this->keep_step(); }
   __device__ void finish(const L& lengths, const Done& done) {
@@ -76,7 +76,7 @@ class StreamPart : public device::ChainPart<BlockOf<L>> {
     if (done.word != nullptr) device::store_release(done.word, done.ticket);
   }
 
-  // Ends an attempt. Once the host has heard of it, nothing of the step is on its way.
+  // Ends an attempt. Once the host has learned of it, nothing of the step is on its way.
   __device__ void end_attempt(const L& lengths, Word* outcome, Word reached) {
     group_.sync();
     if (group_.lane() != 0 || !good_) return;
@@ -142,7 +142,7 @@ __global__ void permission_kernel(const __grid_constant__ DeviceChain chain) {
 }
 
 __global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
-  // If permission did not come, nobody is to take for arrived what the copies have stored regardless.
+  // If permission did not arrive, nobody must take what the copies have stored regardless for an arrival.
   if (device::load_relaxed(chain.limits.over) != 0) return;
   const Word step = chain.steps[0];
   Word first = 0;
@@ -160,8 +160,8 @@ __global__ void __launch_bounds__(512)
   BlockTeam(team).allreduce_sum(values, count);
 }
 
-// Calls launch(taken) with what a chain's kernels take: those that have no counted puts look at no lengths, and those
-// that are not timed know nothing of times.
+// Calls launch(taken) with what a chain's kernels take: those without counted puts look at no lengths, and
+// those that are not timed know nothing of times.
 template <class Launch>
 void with(const TimedLengths& lengths, const Launch& launch) {
   if (lengths.times.count > 0)

@@ -5,8 +5,8 @@
 namespace tca::cuda {
 namespace {
 
-// Returns the number of blocks for the `direct` puts of a chain that is started apart from its wait. Kernels
-// of the program's own run beside it, so these blocks just fill NVLink's 450 GB/s and leave the other
+// Returns the number of blocks for the `direct` puts of a chain that is started separately from its wait.
+// The program's own kernels run beside it, so these blocks just fill NVLink's 450 GB/s and leave the other
 // multiprocessors to them. A block has 1,024 atoms on their way at once, and stores some 16 GB/s with atoms
 // of 16 bytes.
 Word storing_blocks(const Compiled& compiled) {
@@ -30,7 +30,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
                           compiled_->chain.segments_out)),
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
-      // The engine would have to be told of the lengths that the host sets.
+      // The engine would have to be told the lengths that the host sets.
       engine_chain_(
           compiled_->sent_lengths.empty() && compiled_->lengths.come_count == 0
               ? runner.engine.prepare(compiled_->chain, compiled_->engine_done, compiled_->lands_on_host)
@@ -58,7 +58,8 @@ const DeviceDoorbell* CudaProgram::doorbell() {
   return &*doorbell_;
 }
 
-// Returns the lengths for a start on a stream, ahead of which it sets those that do not fit into its parameters.
+// Returns the lengths for a start on a stream, before which it sets those that do not fit into its
+// parameters.
 const TimedLengths& CudaProgram::lengths(cudaStream_t stream) {
   TimedLengths& all = compiled_->lengths;
   const std::vector<const std::uint64_t*>& sent = compiled_->sent_lengths;
@@ -113,7 +114,7 @@ void CudaProgram::attempt() {
   if (outcome == 0 || outcome == attempt_over) return;
   sent_ = outcome == attempt_sent;
   device::store_relaxed(compiled_->outcome, 0);
-  forget_waits();  // so that the words name the ranks of this attempt, not those of the one before
+  forget_waits();  // so that the words name the ranks of this attempt, not those of the previous one
   launch_attempt(compiled_->chain, lengths(runner_.attempts), sent_, compiled_->outcome, runner_.attempts);
 }
 
@@ -147,7 +148,7 @@ bool CudaProgram::test() {
   return false;
 }
 
-// Returns the ranks for which the step has waited since the last call, or on which it has given up.
+// Returns the ranks that the step has waited for since the last call, or has given up on.
 std::vector<int> CudaProgram::missing() const {
   if (finished()) return {};
   const std::vector<int> ranks = late().ranks;
@@ -171,8 +172,8 @@ void CudaProgram::start_on(Stream stream) {
   if (branch_) start_copies(stream);
 }
 
-// The copies run on a stream of their own, so that whatever the caller orders on its stream next overlaps
-// with them.
+// The copies run on a separate stream, so that whatever the caller orders on its stream next overlaps with
+// them.
 void CudaProgram::start_copies(Stream stream) {
   const Stream beside = branch_->stream;
   check(cudaEventRecord(branch_->fork.event, stream), "starting a chain's copies");

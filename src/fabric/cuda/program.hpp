@@ -18,15 +18,15 @@ namespace tca::cuda {
 
 class CudaProgram;
 
-// The resources that the programs of a rank share.
+// The resources that a rank's programs share.
 struct Runner {
   Inbox& inbox;
   Engine& engine;
   cudaStream_t stream;  // the host's own starts run here
-  // The host's own starts that may not wait run here, as attempts.
+  // The host's own starts that must not wait run here, as attempts.
   cudaStream_t attempts;
   // The copy engine's part of a step runs on one of these. The copies of one chain, which wait for the
-  // partners' permission, may not stand before another's: ranks may start the two in different orders.
+  // partners' permission, must not queue ahead of another's: ranks may start the two in different orders.
   ChainStreams& copies;
   unsigned block_limit;  // so that the kernels of all ranks on this GPU can run at once
   LaunchThrottle throttle;
@@ -34,7 +34,7 @@ struct Runner {
   std::map<Word, CudaProgram*> programs = {};  // by id
   // The programs whose step the host has started and not seen finished. Kernels that wait would keep each
   // other from running if the ranks started their chains in different orders, so only one program at a time
-  // waits; the others get on by attempts.
+  // waits; the others advance by attempts.
   CudaProgram* waiting = nullptr;
   std::vector<CudaProgram*> attempting = {};
 };
@@ -80,12 +80,12 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   int partner(Word link) const { return compiled_->partners.at(link); }
   Word id() const { return compiled_->chain.limits.chain; }
 
-  // Returns the latest long wait of any of its kernels, with the ranks for which that kernel waits or has
-  // waited.
+  // Returns the latest long wait of any of its kernels, with the ranks that the kernel waits for or has
+  // waited for.
   LatestWait late() const;
 
  private:
-  // The place of the copy engine's part: a stream beside that of the start, between two events.
+  // Where the copy engine's part runs: a stream beside that of the start, between two events.
   struct Branch {
     explicit Branch(ChainStreams& all) : streams(all) {}
     Branch(const Branch&) = delete;
@@ -106,15 +106,15 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   Runner& runner_;
   std::string name_;
   std::unique_ptr<Compiled> compiled_;
-  std::optional<Branch> branch_;  // where the chain has copies
+  std::optional<Branch> branch_;  // if the chain has copies
   // A kernel that only waits for stores needs few threads, and leaves room for kernels that run meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
-  Word ticket_ = 0;                         // of the last step that was given to a kernel
+  Word ticket_ = 0;                         // of the last step given to a kernel
   Word posted_ = 0;                         // the number of the last command to the engine
   Word engine_chain_;                       // the engine's handle of the chain
   bool suits_engine_;                       // whether the engine runs the host's own starts
   std::optional<DeviceDoorbell> doorbell_;  // set once `doorbell` has been called
-  // How the step that was started last is run.
+  // How the last started step is run.
   enum class Way { kernel, attempts, engine } way_ = Way::kernel;
   mutable bool others_run_it_ = false;  // whether kernels other than the engine's may have run the chain
   bool sent_ = false;                   // whether an attempt has sent the step

@@ -36,16 +36,16 @@ inline void forget_waits(device::Word* waiting, device::Word ranks) {
   for (device::Word rank = 0; rank < ranks; ++rank) device::store_relaxed(waiting + rank, 0);
 }
 
-// Names the step to which a wait belonged; `step` is 0 where no kernel has told which it was.
+// Names the step that a wait belonged to; `step` is 0 if no kernel has reported it.
 inline std::string describe_step(device::Word step, std::string_view of) {
   return step == 0 ? std::string(of) : fmt::format("step {} of {}", step, of);
 }
 
-// A wait that gave up: the step to which it belonged, and the ranks for which it waited.
+// A wait that gave up: the step that it belonged to, and the ranks that it waited for.
 struct TimeoutReport {
   std::string what;
   std::vector<int> ranks;
-  std::string chain = {};  // where it is one
+  std::string chain = {};  // if it is one
   device::Word step = 0;   // of the chain
 
   static TimeoutReport of_chain(std::string_view name, device::Word step, std::vector<int> ranks) {

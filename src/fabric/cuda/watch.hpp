@@ -1,5 +1,5 @@
-// Watches the other ranks from a thread, since this rank's host may be blocked in a call to CUDA: without it,
-// kernels would not learn that a rank for which they wait has died.
+// Watches the other ranks from a thread, since this rank's host may be blocked in a CUDA call: without it,
+// kernels would not learn that a rank they are waiting for has died.
 #pragma once
 
 #include "base/system/worker.hpp"

@@ -12,8 +12,8 @@ namespace tca::mpi {
 
 namespace {
 
-// Open MPI and MPICH each have a call of their own for this; an MPI that has neither takes host memory
-// only. Open MPI before version 5 answers how it was built itself. If its transport was built otherwise, it
+// Open MPI and MPICH each have their own call for this; an MPI that has neither accepts host memory only.
+// Open MPI before version 5 only reports how it was built itself. If its transport was built otherwise, it
 // would copy from a GPU's addresses and crash.
 bool mpi_says_so() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
@@ -40,7 +40,7 @@ bool takes_accelerator_memory(MPI_Comm comm, fabric::Stager& stager) {
   MPI_Comm_rank(comm, &rank);
   return stager.can_be_carried([&](std::byte* to, const std::byte* from, std::size_t bytes) {
     const auto count = static_cast<int>(bytes);
-    // The result needs no check: if the call fails, nothing has come.
+    // The result needs no check: if the call fails, nothing has arrived.
     MPI_Sendrecv(from, count, MPI_BYTE, rank, Tag::trial, to, count, MPI_BYTE, rank, Tag::trial, comm,
                  MPI_STATUS_IGNORE);
   });

@@ -1,4 +1,4 @@
-// Finds out whether MPI sends messages between memory of accelerators.
+// Finds out whether MPI sends messages between memories of accelerators.
 #pragma once
 
 #include "control/mpi/call.hpp"
@@ -6,12 +6,12 @@
 
 namespace tca::mpi {
 
-// Returns whether MPI says that it takes accelerators' memory, unless OPENTCA_CUDA_AWARE (`on` or `off`)
-// answers for it. Throws Error{invalid_argument} for another value of that.
+// Returns whether MPI claims to accept accelerators' memory, unless OPENTCA_CUDA_AWARE (`on` or `off`)
+// decides. Throws Error{invalid_argument} for any other value of that variable.
 bool claims_accelerator_memory();
 
-// Returns whether MPI takes the stager's memory as it takes the host's. MPI has to claim this, as above,
-// and it is then tried with a message of this rank to itself.
+// Returns whether MPI accepts the stager's memory as it does the host's. MPI has to claim this, as above;
+// it is then tried with a message from this rank to itself.
 bool takes_accelerator_memory(MPI_Comm comm, fabric::Stager& stager);
 
 }  // namespace tca::mpi

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view making_requests = "making a chain's requests";
 
-// The kinds of message of a chain from one rank to another. Each has its own tag, since MPI_Startall may
+// The kinds of message of a chain from one rank to another. Each has a separate tag, since MPI_Startall may
 // start them in any order.
 enum Kind : int {
   with_datatype,
@@ -48,8 +48,8 @@ class Compiler {
  public:
   Compiler(MPI_Comm comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
 
-  // Adds all that comes from a partner (Side::to) or goes to it (Side::from). `answered`: something also
-  // goes the other way.
+  // Adds everything that comes from a partner (Side::to) or is sent to it (Side::from). `answered`:
+  // something is also sent in the other direction.
   void add(int partner, const Puts& puts, bool answered, Side side) {
     const Puts typed = carried_by(puts, datatype), dense = carried_by(puts, packed),
                counted = counted_among(puts);
@@ -64,7 +64,7 @@ class Compiler {
     if (!answered) confirm(partner, side);
   }
 
-  // Adds a message of a stage. Its chunks are sent and received in their order, so that they can share a tag.
+  // Adds a message of a stage. Its chunks are sent and received in order, so they can share a tag.
   void add_staged(int partner, std::size_t message, const fabric::Stage::Chunks& chunks, Side side) {
     for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
       Operation& operation = add_message(
@@ -74,7 +74,7 @@ class Compiler {
     }
   }
 
-  // Adds the confirmations, by which the receiver's start tells the sender.
+  // Adds the confirmations, with which the receiver's start tells the sender.
   void confirm(int partner, Side side) {
     const int tag = first_tag_ + confirmation;
     if (side == Side::to) {
@@ -144,7 +144,7 @@ class Compiler {
     return (operation.receives ? operations_.receives : operations_.sends).emplace_back(std::move(operation));
   }
 
-  // Adds the invitation, by which a target of one-sided puts tells their origin that they may come.
+  // Adds the invitation, with which a target of one-sided puts tells their origin that it may send them.
   void invite(int partner, Side side) {
     Operation word{.partner = partner, .receives = side == Side::from, .invites = true};
     const int tag = first_tag_ + invitation;
@@ -182,8 +182,8 @@ std::vector<Partner> by_partner(const fabric::ChainSpec& share) {
 
 }  // namespace
 
-// The limit is asked of MPI_COMM_WORLD, because Open MPI tells it of other communicators only if they are
-// copies of that one.
+// The limit is queried on MPI_COMM_WORLD, because Open MPI reports it for other communicators only if they
+// are copies of that one.
 int first_tag(std::uint32_t number, std::string_view chain) {
   void* bound = nullptr;
   int given = 0;

@@ -30,7 +30,7 @@ Datatype vector(std::uint64_t count, std::uint64_t block, std::int64_t pitch, MP
   return Datatype(type);
 }
 
-// Returns any number of elements, also more than an int can count, `pitch` bytes apart.
+// Returns any number of elements, even more than an int can count, `pitch` bytes apart.
 Datatype repeated(std::uint64_t count, std::int64_t pitch, MPI_Datatype of) {
   if (count <= most) return vector(count, 1, pitch, of);
   const Datatype piece = vector(chunk, 1, pitch, of);
@@ -80,8 +80,8 @@ Content dense(const void* address, std::size_t bytes) {
 
 namespace {
 
-// Joins blocks that lie one behind the other. Collectives put their blocks in pieces; MPI would make its
-// own copies of these, whereas it moves bytes in a row from one process to the other directly.
+// Joins adjacent blocks. Collectives put their blocks in pieces; MPI would make its own copies of these,
+// whereas it moves contiguous bytes from one process to the other directly.
 std::vector<Piece> joined(const std::vector<Piece>& pieces, std::deque<base::Shape>& blocks) {
   std::vector<Piece> all;
   for (const Piece& piece : pieces) {

@@ -9,18 +9,18 @@
 
 namespace tca::mpi {
 
-// A datatype that is freed with its object; requests that were made with it go on.
+// A datatype that is freed with its object; requests made with it continue.
 class Datatype {
  public:
   explicit Datatype(MPI_Datatype type) : type_(type) {}
-  // Returns MPI_BYTE where no datatype was made.
+  // Returns MPI_BYTE if no datatype was made.
   MPI_Datatype get() const { return type_ ? type_.get() : MPI_BYTE; }
 
  private:
   OwnDatatype type_;
 };
 
-// The content of a message: `count` elements of `type` from `address` on.
+// The content of a message: `count` elements of `type`, starting at `address`.
 struct Content {
   const void* address = nullptr;
   int count = 0;
@@ -39,7 +39,7 @@ struct Piece {
 };
 enum class Side { to, from };
 
-// Returns the content of one message with all pieces, without a copy made by us.
+// Returns the content of one message with all pieces, without copying on our side.
 Content scattered(const std::vector<Piece>& pieces, Side side);
 
 }  // namespace tca::mpi

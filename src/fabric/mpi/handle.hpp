@@ -1,4 +1,4 @@
-// Handles of MPI that are given back with their objects.
+// MPI handles that are released with their objects.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Handle {
   explicit operator bool() const { return handle_ != none(); }
   T get() const { return handle_; }
   T release() { return std::exchange(handle_, none()); }
-  // Returns where a call of MPI is to put the handle that it makes.
+  // Returns the address where an MPI call stores the handle that it makes.
   T* out() { return &handle_; }
 
  private:
@@ -42,8 +42,8 @@ using Request = Handle<MPI_Request, no_request, MPI_Request_free>;
 using Group = Handle<MPI_Group, no_group, MPI_Group_free>;
 using OwnDatatype = Handle<MPI_Datatype, no_datatype, MPI_Type_free>;
 
-// Requests in an array, as MPI's calls for several requests take them. An element is a persistent request,
-// or one that each start makes anew.
+// Requests in an array, as MPI's calls for several requests expect them. An element is a persistent
+// request, or one that each start makes anew.
 class Requests {
  public:
   Requests() = default;

@@ -14,7 +14,8 @@ constexpr std::string_view passing_on = "passing on an immediate put";
 
 }  // namespace
 
-// MPI may still read what a world leaves under way when it ends in an error, so this is left to the process.
+// MPI may still read what a world leaves under way when it ends in an error, so this is left to the
+// process.
 Immediates::~Immediates() {
   if (under_way_.empty()) return;
   try {
@@ -45,7 +46,7 @@ void Immediates::store_arrived() {
     if (!come) return;
     Message message;
     check(MPI_Mrecv(&message, sizeof message, MPI_BYTE, &handle, &status), passing_on);
-    // A put into a window that is gone here is not missed by anybody.
+    // Nobody misses a put into a window that is gone here.
     {
       const std::lock_guard lock(mutex_);
       if (const auto found = served_.find(message.window); found != served_.end())

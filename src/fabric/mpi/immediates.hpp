@@ -1,7 +1,7 @@
 // Carries immediate puts as messages, each of which its target stores and then confirms.
 //
 // MPI promises nothing about the order in which messages of different kinds arrive. So a signal that must
-// come after an immediate put is not sent before that put is confirmed.
+// arrive after an immediate put is not sent until that put is confirmed.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class Immediates {
   Immediates(const Immediates&) = delete;
   ~Immediates();
 
-  // Puts into the window `number` go into `memory` from here on, until `forget`.
+  // From here on, puts into the window `number` are stored in `memory`, until `forget`.
   void serve(std::uint32_t number, MpiMemory* memory) {
     const std::lock_guard lock(mutex_);
     served_[number] = memory;
@@ -38,7 +38,7 @@ class Immediates {
 
   void put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value);
 
-  // Stores what others have put here. This also lets MPI go on with whatever else is under way.
+  // Stores what others have put here. This also lets MPI progress whatever else is under way.
   void store_arrived();
 
   // Returns whether everything that this rank has put is confirmed.

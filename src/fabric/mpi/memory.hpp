@@ -1,4 +1,4 @@
-// The memory of a window on mpi: this rank's part, and the sizes of the others.
+// The memory of a window on mpi: this rank's part, and the sizes of the others' parts.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ namespace tca::mpi {
 
 class MpiMemory final : public fabric::Memory {
  public:
-  // `owned` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager
-  // the memory is an accelerator's.
+  // `owned` is empty if the caller keeps the memory. `number` is the same on every rank. With a stager the
+  // memory is an accelerator's.
   MpiMemory(Immediates& immediates, std::uint32_t number, base::Zeroed owned, std::byte* data,
             fabric::Stager* stager)
       : immediates_(immediates), number_(number), owned_(std::move(owned)), data_(data), stager_(stager) {
@@ -23,7 +23,7 @@ class MpiMemory final : public fabric::Memory {
   }
   ~MpiMemory() override { immediates_.forget(number_); }
 
-  // Takes the sizes by rank, before anybody asks for one.
+  // Sets the sizes by rank, before anybody asks for one.
   void know_sizes(std::vector<std::size_t> bytes) { bytes_ = std::move(bytes); }
 
   std::byte* data() override { return data_; }

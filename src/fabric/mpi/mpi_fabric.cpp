@@ -30,8 +30,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> protocol_names{"datatype", "packed", "rma", "staged"};
 
-// A share that messages and one-sided calls carry. Tells the others which windows this rank puts into by rma,
-// since all ranks together have MPI make a window for each.
+// A share that messages and one-sided calls carry. Tells the others which windows this rank puts into by
+// rma, since all ranks together have MPI make a window for each.
 class MpiOffer final : public fabric::Offer {
  public:
   MpiOffer(MpiControl& control, Runner& runner, const fabric::ChainSpec& share, int tag)
@@ -123,7 +123,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   // anything.
   bool carries_counted(int protocol) const override { return protocol == datatype || protocol == packed; }
 
-  // All ranks of a communicator together make MPI's windows.
+  // All ranks of a communicator make MPI's windows together.
   bool serves_groups(int protocol) const override { return protocol != rma; }
 
   std::unique_ptr<fabric::Memory> expose(const fabric::WindowSpec& window) override;
@@ -137,7 +137,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
     runner_.immediates.put(rank, window.number(), offset, value);
   }
 
-  // What goes by a stage does so while no rank looks.
+  // What uses a stage is carried while no rank looks.
   bool times_messages() const override { return stager_ == nullptr; }
 
   fabric::Messages* messages() override { return this; }
@@ -167,7 +167,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
   }
   void progress_while_waiting() override {
     proxy_ ? proxy_->check() : runner_.progress_while_waiting();
-    // A rank without posts of its own gets bare notices at most, and those can wait.
+    // A rank without posts of its own receives at most bare notices, and those can wait.
     constexpr unsigned calls_between_looks = 64;
     if (poster_.is_active() || ++spared_ % calls_between_looks == 0) poster_.progress();
   }
@@ -181,7 +181,7 @@ class MpiFabric final : public fabric::Fabric, public fabric::Messages {
  private:
   std::unique_ptr<fabric::Offer> prepare(const fabric::ChainSpec& share);
 
-  // Keeps the proxy's thread, where there is one, from what the rank's own thread uses.
+  // Keeps the proxy's thread, if there is one, off what the rank's own thread uses.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
     return proxy_ ? proxy_->hold() : std::unique_lock<std::mutex>();
   }
@@ -208,8 +208,8 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(const fabric::WindowSpec& wind
   const auto mine = base::Writer()
                         .put(window.bytes)
                         .put_string(is_refused ? base::limit_met(ENOMEM, window.bytes) : std::string());
-  // A rank that has heard of every part may put while this rank still waits to hear, so this rank serves
-  // the window from here on.
+  // A rank that has heard of every part may put while this rank is still waiting to hear, so this rank
+  // serves the window from here on.
   auto memory =
       std::make_unique<MpiMemory>(runner_.immediates, window.number, std::move(owned), data, stager_);
   control::Control& control = window.members.control();
@@ -233,7 +233,8 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(const fabric::WindowSpec& wind
   return memory;
 }
 
-// A rank whose MPI cannot make what a chain needs can go on without that chain, so the error is not `rank_lost`.
+// A rank whose MPI cannot make what a chain needs can continue without that chain, so the error is not
+// `rank_lost`.
 std::unique_ptr<fabric::Offer> MpiFabric::offer(const fabric::ChainSpec& share) {
   try {
     return prepare(share);
@@ -258,7 +259,8 @@ Callers callers(const Settings& settings) {
   return settings.progress_thread ? Callers::progress_thread : Callers::own_thread;
 }
 
-// Has the errors of calls on a communicator returned for a while, whatever handler the program has set.
+// Makes the errors of calls on a communicator be returned for a while, whatever handler the program has
+// set.
 class ErrorsReturned {
  public:
   explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
@@ -276,7 +278,7 @@ class ErrorsReturned {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-// A communicator as a number, which is what Fortran has. MPI's standard ABI has names of its own for that.
+// A communicator as a number, as in Fortran. MPI's standard ABI has different names for that.
 #ifdef MPI_ABI_VERSION
 using Number = int;
 MPI_Comm comm_of(Number number) { return MPI_Comm_fromint(number); }
@@ -287,8 +289,8 @@ MPI_Comm comm_of(Number number) { return MPI_Comm_f2c(number); }
 Number number_of(MPI_Comm comm) { return MPI_Comm_c2f(comm); }
 #endif
 
-// An inter-communicator has two groups, with ranks from 0 in each: two worlds would come up that are not what
-// anybody means.
+// An inter-communicator has two groups, each with ranks from 0 on: two worlds would come up, which is not
+// what anybody wants.
 void require_one_group(MPI_Comm program) {
   if (program == MPI_COMM_NULL) {
     base::fail(
@@ -296,10 +298,10 @@ void require_one_group(MPI_Comm program) {
         "World::from_mpi of MPI_COMM_NULL, which a rank has that MPI_Comm_split or MPI_Comm_create has left "
         "out, or whose communicator is freed");
   }
-  // The error of a communicator that is none goes to one of these, by the version of MPI.
+  // The error of an invalid communicator is raised on one of these, depending on the version of MPI.
   const ErrorsReturned of_world(MPI_COMM_WORLD), of_self(MPI_COMM_SELF);
-  // Open MPI's communicators are pointers, which it does not check. Their numbers lead back to those that it
-  // still knows.
+  // Open MPI's communicators are pointers, which it does not check. Their numbers lead back to those that
+  // it still knows.
   int joins_two = 0;
   if (MPI_Comm_test_inter(program, &joins_two) != MPI_SUCCESS || comm_of(number_of(program)) != program) {
     base::fail(Errc::invalid_argument,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view carrying_posts = "passing on a post";
 
-// A post waits before it has more than this on the way to a rank, so that a target that does nothing costs no
+// A post waits rather than have more than this on its way to a rank, so a target that does nothing costs no
 // more.
 constexpr std::size_t most_under_way = std::size_t{4} << 20;
 
@@ -94,7 +94,8 @@ class MpiPost final : public fabric::PostProgram {
   }
   void clear() override { ranks_.clear(); }
 
-  // Whatever was refused of the start before is thrown before anything is sent, and so is what cannot be sent.
+  // Anything refused in the previous start is thrown before anything is sent, and so are puts that cannot
+  // be sent.
   void start() override {
     check();
     std::vector<base::Blob> messages;
@@ -121,7 +122,7 @@ class MpiPost final : public fabric::PostProgram {
 
  private:
   struct ToRank {
-    std::uint64_t job = 0;  // 0: notices alone, which go to whoever the rank is
+    std::uint64_t job = 0;  // 0: only notices, for whichever process is this rank
     std::vector<PutInto> puts;
     std::vector<const std::byte*> sources;
     std::vector<Raised> notices;
@@ -214,7 +215,7 @@ void MpiPoster::scatter(std::byte* to, const std::byte* row, const base::Shape& 
   stager_ != nullptr ? stager_->scatter(to, row, shape) : static_cast<void>(base::scatter(to, row, shape));
 }
 
-// What a rank posts to itself goes the same way, so that it keeps the same order.
+// What a rank posts to itself takes the same path, so that it keeps the same order.
 void MpiPoster::send(int rank, base::Blob message, std::shared_ptr<Posted> posted) {
   const InMpi inside;
   active_ = true;
@@ -256,7 +257,7 @@ void MpiPoster::receive() {
 }
 
 void MpiPoster::store_received() {
-  std::set<int> waits;  // sources with a message before
+  std::set<int> waits;  // sources with an earlier message
   for (auto in = incoming_.begin(); in != incoming_.end();) {
     int done = 0;
     if (!waits.contains(in->source)) check(MPI_Test(&in->request, &done, MPI_STATUS_IGNORE), carrying_posts);
@@ -273,7 +274,7 @@ void MpiPoster::store_received() {
   }
 }
 
-// Answers come in the order of the messages, so each is where it belongs.
+// Answers arrive in message order, so each is where it belongs.
 void MpiPoster::look_for_answers() {
   for (auto out = outgoing_.begin(); out != outgoing_.end();) {
     int done = 0;
@@ -323,8 +324,7 @@ Answer MpiPoster::store(int source, const base::Blob& message) {
   return {};
 }
 
-// A rank that is gone answers nothing any more. Where MPI has failed, whoever ends this world has been told
-// of that.
+// A rank that is gone no longer answers. If MPI has failed, whoever ends this world has been told so.
 void MpiPoster::finish() try {
   if (!active_ || !is_up()) return;
   base::await(

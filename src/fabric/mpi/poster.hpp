@@ -1,5 +1,5 @@
-// Posts over MPI: each is one message to each of its targets, which stores it while it is in a call of the
-// library, raises the notices, and answers. The source is free as soon as the message is packed.
+// Posts over MPI: each is one message to each of its targets, which stores it during a call of the library,
+// raises the notices, and answers. The source is free as soon as the message is packed.
 //
 // MPI keeps the order of messages between two ranks, so posts land in the order in which they were started.
 // Only the target can tell that a region is gone or a slot full; then it stores nothing of the message, and
@@ -23,12 +23,12 @@
 
 namespace tca::mpi {
 
-// What comes of a message, as its target answers.
+// The outcome of a message, as its target reports it.
 enum class Verdict : std::int32_t { landed, gone, full, foreign };
 
 struct Answer {
   Verdict verdict = Verdict::landed;
-  std::int32_t slot = 0;  // of those that are full
+  std::int32_t slot = 0;  // one that is full
 };
 
 // What a post knows of its messages. They outlive it.
@@ -39,7 +39,7 @@ struct Posted {
 
 class MpiPoster final : public fabric::Poster {
  public:
-  // `stager`: moves what is an accelerator's memory; null where none is.
+  // `stager` moves data in an accelerator's memory; null if there is none.
   MpiPoster(MpiControl& control, fabric::Stager* stager);
   MpiPoster(const MpiPoster&) = delete;
   ~MpiPoster() override;
@@ -57,8 +57,8 @@ class MpiPoster final : public fabric::Poster {
   bool is_active() const { return active_; }
   // Returns whether messages of posts move only while this rank polls.
   bool needs_polling() const { return !outgoing_.empty() || !incoming_.empty(); }
-  // Waits until everything that this rank has posted is in place or cannot be. Called when the rank leaves.
-  // Does not throw.
+  // Waits until everything that this rank has posted is in place or has failed. Called when the rank
+  // leaves. Does not throw.
   void finish();
 
  private:
@@ -98,11 +98,11 @@ class MpiPoster final : public fabric::Poster {
   const std::uint64_t job_ = fabric::random_job();
   bool active_ = false;
   std::uint64_t generations_ = 0;
-  std::map<std::uint64_t, std::span<std::byte>> regions_;  // those that live, by generation
+  std::map<std::uint64_t, std::span<std::byte>> regions_;  // the live ones, by generation
   fabric::NoticeCounts notices_;
   // Lists, since MPI reads and writes in place.
   std::list<Outgoing> outgoing_;
-  std::list<Incoming> incoming_;  // of each source in the order of its messages
+  std::list<Incoming> incoming_;  // in message order for each source
   std::list<Answering> answering_;
 };
 

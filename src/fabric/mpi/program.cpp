@@ -86,7 +86,7 @@ MpiProgram::~MpiProgram() {
 
 void MpiProgram::cancel() { runner_.remove(*this); }
 
-// Only receives are cancelled. One that has met its message goes on, as do all sends.
+// Only receives are cancelled. One that has been matched continues, as do all sends.
 bool MpiProgram::end() {
   if (!is_up()) return true;
   const InMpi inside;
@@ -230,7 +230,7 @@ void MpiProgram::advance() {
   if (!running_) count_step(-1);
 }
 
-// One-sided puts must not overtake an immediate put that came before them.
+// One-sided puts must not overtake an earlier immediate put.
 void MpiProgram::advance_rma() {
   if (!puts_wait_ || invitations_ > 0 || sends_wait_) return;
   puts_wait_ = false;
@@ -261,7 +261,8 @@ void MpiProgram::take(int index) {
   }
 }
 
-// Returns whether an operation is the last of its message, which has several chunks if it is of a stage.
+// Returns whether an operation is the last of its message, which has several chunks if it belongs to a
+// stage.
 bool MpiProgram::ends_message(std::size_t index) const {
   if (stage_ == nullptr) return true;
   for (int i = 0; i < confirming_.first; ++i) {

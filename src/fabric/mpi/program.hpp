@@ -1,19 +1,19 @@
-// MpiProgram is a rank's compiled share of a chain over MPI. It has persistent requests, so that a start is
-// one MPI_Startall, except for sends of a few bytes.
+// MpiProgram is a rank's compiled share of a chain over MPI. It uses persistent requests, so a start is one
+// MPI_Startall, except for sends of a few bytes.
 //
-// MPI cannot deliver a message before its receive is posted, and start n posts step n's receives: posting is
-// the guard, for free. All that one rank sends another by one protocol in a step is one message, an empty one
-// where there is only a signal:
+// MPI cannot deliver a message before its receive is posted, and start n posts step n's receives: posting
+// is the guard, for free. All that one rank sends to another by one protocol in a step is one message, an
+// empty one if there is only a signal:
 //   datatype  A message of a derived datatype on both sides; MPI gathers and scatters.
-//   packed    A message of bytes. The sender gathers in `start`, the receiver scatters when it has come.
-//             Counted puts go so by either of these two, with their lengths in front, in a message of their
+//   packed    A message of bytes. The sender gathers in `start`, the receiver scatters on arrival.
+//             Counted puts use either of these two, with their lengths in front, in a message of their
 //             own.
 //   rma       No message: MPI's one-sided calls carry the bytes, see rma.hpp.
 //   staged    A message of the bytes in a stage, for an accelerator's memory, in chunks; see staged.hpp.
 //
-// A rank to which nothing is sent back could run ahead without limit, and its messages would pile up. So its
-// receiver confirms every eighth start, and the wait of such a step needs the confirmation of eight steps
-// before.
+// A rank that receives nothing in return could run ahead without limit, and its messages would pile up. So
+// its receiver confirms every eighth start, and the wait of such a step needs the confirmation from eight
+// steps before.
 //
 // docs/protocols.md argues why this is right; verify/models/mpi.pml proves it.
 #pragma once
@@ -38,29 +38,29 @@ inline constexpr std::string_view free_guard = "MPI delivers only into receives 
 
 enum Protocol : int { datatype, packed, rma, staged };
 
-// Returns whether `protocol` carries a put. Instead of rma a rank sends itself a message, because Open MPI
-// 4 makes no windows for one rank alone.
+// Returns whether `protocol` carries a put. Instead of using rma a rank sends itself a message, because
+// Open MPI 4 makes no windows for a single rank.
 inline bool goes_by(const fabric::Put& put, Protocol protocol) {
   const bool to_itself = put.from == put.to && put.protocol == rma;
   return put.shape != nullptr && (to_itself ? datatype : put.protocol) == protocol;
 }
 
-// The dense side of a packed message, and its pieces. In a message of counted puts the lengths of the pieces
-// come first, and `lengths` are where the program has them at this end.
+// The dense side of a packed message, and its pieces. In a message of counted puts the lengths of the
+// pieces are first, and `lengths` says where the program keeps them at this end.
 struct Packing {
   std::unique_ptr<std::byte[]> dense;
   std::vector<Piece> pieces;
-  std::vector<fabric::Length> lengths = {};  // empty: all pieces move whole
+  std::vector<fabric::Length> lengths = {};  // if empty, all pieces move whole
 
   // Fills the dense side, and returns its bytes.
   std::size_t pack();
   void unpack() const;
 };
 
-// A send of a few bytes, or of counted puts, which MPI_Isend makes anew in every step. Open MPI then puts few
-// bytes into the partner's memory at once, which it does not do for a persistent request. 8 bytes take 0.19
-// us instead of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512 bytes
-// on there is no difference.
+// A send of a few bytes, or of counted puts, which MPI_Isend makes anew in every step. Open MPI then stores
+// few bytes into the partner's memory at once, which it does not do for a persistent request. 8 bytes take
+// 0.19 us instead of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512
+// bytes on there is no difference.
 struct ShortSend {
   const void* address = nullptr;
   int bytes = 0, tag = 0;
@@ -74,24 +74,24 @@ struct Operation {
   int partner = 0;
   bool receives = false;
   bool traced = false;                 // it carries more than a signal
-  bool is_long = false;                // MPI may move it piece by piece, only while MPI is called
-  bool invites = false;                // a target says that it has posted its windows (rma)
+  bool is_long = false;                // MPI may move it piece by piece, only during calls to MPI
+  bool invites = false;                // a target reports that it has posted its windows (rma)
   std::unique_ptr<Packing> packing;    // only for packed messages
   std::size_t message = 0, chunk = 0;  // only for messages of a stage
 };
 
-// From this many bytes on MPI may move a message piece by piece; no MPI does so with fewer.
+// From this many bytes on, MPI may move a message piece by piece; no MPI does so with fewer.
 inline constexpr std::size_t long_message = 1024;
 
-// Where nothing is sent back, one start in this many is confirmed. So what may wait at a receiver stays
-// bounded, and most steps send nothing for this.
+// If nothing is sent back, one start in this many is confirmed. So the number of messages that can wait at
+// a receiver is bounded, and most steps send nothing for this.
 inline constexpr std::uint32_t confirmed_every = 8;
 
-// The operations of a step, in the order in which they are started; of each list, short sends first.
+// The operations of a step, in the order in which they are started; in each list, short sends are first.
 struct Operations {
-  std::vector<Operation> receives, sends;  // the receives include invitations to put, both ways
-  // For steps that are confirmed: the confirmations that this rank sends, and those that it receives, in
-  // turn with one request and the other.
+  std::vector<Operation> receives, sends;  // the receives include invitations to put, in both directions
+  // For steps that are confirmed: the confirmations that this rank sends, and those that it receives, which
+  // alternate between two requests.
   std::vector<Operation> confirming, confirmations[2];
 };
 
@@ -115,7 +115,7 @@ class MpiProgram final : public fabric::Program {
   bool end() override;
   std::uint32_t step() const { return step_; }
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }
-  // Returns whether all that a rank sends in the current step has come.
+  // Returns whether everything that a rank sends in the current step has arrived.
   bool has_received_from(int rank) const;
 
  private:
@@ -150,7 +150,7 @@ class MpiProgram final : public fabric::Program {
 
   Runner& runner_;
   std::uint32_t step_ = 0;
-  bool sends_wait_ = false;  // for immediate puts to be confirmed
+  bool sends_wait_ = false;  // for the confirmation of immediate puts
   bool puts_wait_ = false;   // for the targets' invitations
   bool running_ = false;
   bool ended_ = false;
@@ -158,18 +158,18 @@ class MpiProgram final : public fabric::Program {
   double began_us_ = 0;
   Group receives_, sends_, confirming_, confirmations_[2];
   Requests requests_;
-  std::vector<Operation> operations_;  // with the same indices; `requests_` has their requests
+  std::vector<Operation> operations_;  // with the same indices as their requests in `requests_`
   std::vector<char> open_;
   std::vector<int> through_;  // room for MPI_Testsome
-  int invitations_ = 0;       // those that the current step still lacks
+  int invitations_ = 0;       // those that are still missing in the current step
   int invitations_of_step_ = 0;
   std::unique_ptr<RmaPart> rma_;
   fabric::Stage* stage_;
-  int next_send_ = 0;  // with a stage: the send that is started next, when its bytes are there
+  int next_send_ = 0;  // with a stage: the next send to start, once its bytes are there
 };
 
-// A Runner holds what the programs of a rank share, such as the list of those under way that wait for
-// something besides MPI.
+// A Runner holds what a rank's programs share, such as the list of those under way that wait for something
+// besides MPI.
 class Runner {
  public:
   explicit Runner(MPI_Comm of) : comm(of), immediates(of), yields(yields_when_idle()) {}
@@ -194,9 +194,9 @@ class Runner {
   void add(MpiProgram& program);
   void remove(MpiProgram& program);
 
-  // Programs that wait only for MPI move on with every look at it. So most calls of
-  // `progress_while_waiting` would be a second look, which costs a turn where MPI yields the core. Only one
-  // in this many such calls looks; immediate puts of others can wait as long.
+  // Programs that wait only for MPI advance with every look at it. So most calls of
+  // `progress_while_waiting` would be a second look, which costs a turn if MPI yields the core. Only one in
+  // this many such calls looks; others' immediate puts can wait that long.
   static constexpr unsigned calls_between_looks = 8;
 
   std::size_t programs_ = 0;

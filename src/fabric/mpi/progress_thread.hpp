@@ -1,6 +1,6 @@
-// A ProgressThread is a thread that lets MPI go on with whatever is under way while the rank computes.
+// A ProgressThread is a thread that lets MPI progress whatever is under way while the rank computes.
 //
-// It touches nothing of this library: it only looks for a message that nobody sends. This needs
+// It touches nothing in this library: it only probes for a message that nobody sends. This needs
 // MPI_THREAD_MULTIPLE.
 #pragma once
 

@@ -23,7 +23,7 @@ Group group_of(MPI_Comm comm, const std::set<int>& ranks) {
 
 std::uint32_t number_of(const fabric::Put& put) { return static_cast<MpiMemory*>(put.to_memory)->number(); }
 
-// Frees all windows but the first ones, on all ranks together.
+// Frees all windows except the first `kept`, on all ranks together.
 void free_last(Runner& runner, std::size_t kept) {
   std::vector<std::shared_ptr<RmaHandle>>& windows = runner.rma_windows;
   const InMpi inside;
@@ -53,8 +53,8 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::ChainSpec& share, Runner& runner)
   }
 }
 
-// A window that only some of the ranks could make cannot be freed, so it stays. Those that all have made before it
-// are freed, since every rank is refused alike.
+// A window that only some of the ranks could make cannot be freed, so it stays. Those that all made before
+// it are freed, since every rank is refused alike.
 void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories) {
   const std::size_t made = runner_.rma_windows.size();
   try {

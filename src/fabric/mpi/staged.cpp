@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// While steps follow each other, the next one may begin at any moment. After a pause a step may be noticed
+// While steps follow one another, the next one may begin at any moment. After a pause a step may be noticed
 // a little late.
 constexpr std::chrono::microseconds attentive = 2ms, nap = 20us;
 
@@ -98,7 +98,7 @@ bool StagedProgram::end() {
   return program_->end();
 }
 
-// The steps before are complete, whether the host or a stream began them: their kernels have said so.
+// Earlier steps are complete, whether the host or a stream began them: their kernels have said so.
 void StagedProgram::start() {
   if (is_empty()) return;
   step_ = stage_->begun() + 1;

@@ -1,4 +1,5 @@
-// Chains on an accelerator's memory: MPI carries what a stage gathers, and the stage scatters what has come.
+// Chains on an accelerator's memory: MPI carries what a stage gathers, and the stage scatters what has
+// arrived.
 //
 // A step may begin on a stream, and the host does not learn of that. So a thread of the rank, the proxy,
 // carries the messages: it looks for steps that have begun and drives their requests. MPI must allow that
@@ -32,16 +33,16 @@ class ProxyThread {
         thread_("carrying GPU memory over MPI", [this](const std::stop_token& stop) { run(stop); }) {}
   ProxyThread(const ProxyThread&) = delete;
 
-  // Keeps the thread from all that it drives, including the runner's immediate puts.
+  // Keeps the thread off everything that it drives, including the runner's immediate puts.
   [[nodiscard]] std::unique_lock<std::mutex> hold();
 
-  // Throws the error that the thread has met, if any. Takes no lock and makes no system call.
+  // Throws the error that the thread has hit, if any. Takes no lock and makes no system call.
   void check() {
     if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
   }
 
-  // Ends the thread once everything that steps have begun to send to ranks that are still there has gone,
-  // and after `limit` in any case.
+  // Ends the thread once everything that begun steps have to send to ranks that are still there has been
+  // sent, and after `limit` in any case.
   void finish(const control::Control& control, std::chrono::milliseconds limit);
 
   // Ends the thread at once.
@@ -67,7 +68,7 @@ class ProxyThread {
 
 class StagedProgram final : public fabric::Program, public fabric::AcceleratorProgram {
  public:
-  // Without messages there is no stage, and nothing happens in a step.
+  // Without messages there is no stage, and a step does nothing.
   StagedProgram(ProxyThread& proxy, Runner& runner, std::vector<fabric::StagedMessage> messages,
                 std::unique_ptr<fabric::Stage> stage, Operations operations);
   ~StagedProgram() override;
@@ -90,7 +91,7 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
     wait_on(stream);
   }
 
-  // Called by the proxy's thread. Moves a step on that has begun; returns whether there is one.
+  // Called by the proxy's thread. Advances a step that has begun; returns whether there is one.
   bool carry();
   // Returns the ranks to which a step that has begun still has to send something. The caller holds the
   // proxy.
@@ -102,9 +103,9 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
   ProxyThread& proxy_;
   std::vector<fabric::StagedMessage> messages_;
   std::unique_ptr<fabric::Stage> stage_;
-  std::uint32_t step_ = 0;  // the last that the host began
+  std::uint32_t step_ = 0;  // the last one that the host began
   bool scattering_ = false;
-  // The members from here on are the proxy's.
+  // The members from here on belong to the proxy.
   bool carrying_ = false;
   std::optional<MpiProgram> program_;
 };

@@ -101,7 +101,7 @@ void TimedProgram::look_for_stamps() {
   }
 }
 
-// A message may overtake its stamp, in which case nothing is told before both have come.
+// A message may overtake its stamp, in which case nothing is reported until both have arrived.
 void TimedProgram::look_for_messages() {
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     Partner& partner = partners_[i];

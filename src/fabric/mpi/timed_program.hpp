@@ -1,5 +1,6 @@
-// A TimedProgram is an MpiProgram that tells of its arrivals. Ahead of its messages each rank sends a stamp, in a
-// message of its own. Ranks of a host share a clock; between others PartnerClock says when the sender began.
+// A TimedProgram is an MpiProgram that reports its arrivals. Ahead of its messages each rank sends a stamp,
+// in a separate message. Ranks of a host share a clock; between others PartnerClock says when the sender
+// began.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace tca::mpi {
 
 class TimedProgram final : public fabric::Program {
  public:
-  // `hosts`: by rank, which one it is on.
+  // `hosts`: by rank, the host that it is on.
   TimedProgram(std::unique_ptr<MpiProgram> program, const fabric::ChainSpec& share, MPI_Comm comm, int tag,
                const std::vector<int>& hosts);
   ~TimedProgram() override;
@@ -31,17 +32,17 @@ class TimedProgram final : public fabric::Program {
   bool end() override;
 
  private:
-  // A rank that sends to this one, or gets something from it.
+  // A rank that sends to this one, or receives from it.
   struct Partner {
     int rank = 0;
     bool sends = false, gets = false, shares_clock = false;
-    // Of the current step.
+    // In the current step.
     bool stamp_is_due = false, message_is_due = false, stamp_was_looked_for = false, there_at_once = false;
     std::int64_t seen = 0, stamp_seen = 0;
     fabric::PartnerClock clock = {};
   };
 
-  // What MPI may still read and write after the program has gone.
+  // What MPI may still read and write after the program is destroyed.
   struct Stamps {
     std::vector<fabric::Stamp> in, out;  // by partner
   };

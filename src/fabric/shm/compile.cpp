@@ -11,11 +11,11 @@ namespace {
 
 using Puts = std::vector<const fabric::Put*>;
 
-// Long moves pay from this many bytes a step on; C libraries move fewer by ordinary stores in any case.
+// Long moves pay from this many bytes per step on; C libraries move fewer with ordinary stores in any case.
 constexpr std::size_t worth_long_moves = 8192;
 
-// From this many bytes a step on, stores past the caches are faster, where they ever are. Two blocks between
-// far cores (EPYC, Zen 3) take, past the caches and from cache to cache:
+// From this many bytes per step on, stores that bypass the caches are faster, if they ever are. Two blocks
+// between far cores (EPYC, Zen 3) take, bypassing the caches and from cache to cache:
 //   - through a ring: of 512 bytes each 0.94 and 0.79 us, of 1,152 bytes each 1.09 and 1.30 us
 //   - in place: of 4,608 bytes each 3.4 and 2.6 us, of 8 KB each 2.6 and 3.4 us
 constexpr std::size_t worth_nontemporal_into_ring = 2048, worth_nontemporal_in_place = 16384;
@@ -27,7 +27,7 @@ Puts carried_by(const Puts& puts, Protocol protocol) {
   return selected;
 }
 
-// Returns how many steps `ready` may lag behind a step that sends these puts, 0 or 1, or -1 when they need no
+// Returns how many steps `ready` may lag behind a step that sends these puts, 0 or 1, or -1 if they need no
 // `ready`. Both ends compute this from the same puts.
 int ready_lag(const Puts& puts, bool guarded, bool mutual) {
   if (guarded && !carried_by(puts, direct).empty()) return 0;
@@ -92,7 +92,7 @@ std::uint32_t add_copies(std::vector<Copy>& copies, const Puts& puts, Protocol p
   return static_cast<std::uint32_t>(carried.size());
 }
 
-// Returns the shape by which two puts between the same windows are walked together, if there is one. Both
+// Returns the shape with which two puts between the same windows are walked together, if there is one. Both
 // ends get the same result.
 std::optional<base::Shape> walk_together(const fabric::Put& first, const fabric::Put& second) {
   if (*first.shape != *second.shape || first.to_memory != second.to_memory ||
@@ -133,11 +133,10 @@ std::vector<Copy> split(const std::vector<Copy>& copies, Shapes& shapes) {
   return parts;
 }
 
-// Returns the copies through a ring in their order there, which is the same on both sides. Short runs go
-// from the end to the beginning: what the sender has written last is still in the nearest cache, and to
-// begin with what it wrote first would push that out before its turn. On a Xeon both columns of 64^3
-// doubles took 43 us in the order of writing and 28 us in this one; rows of a line or more take 10 % longer
-// in it.
+// Returns the copies through a ring in their order there, which is the same on both sides. Short runs are
+// read from the end to the beginning: what the sender has written last is still in the nearest cache, and
+// starting with what it wrote first would evict that before its turn. On a Xeon both columns of 64^3
+// doubles took 43 us in writing order and 28 us in this one; rows of a line or more take 10 % longer in it.
 std::vector<Copy> ring_order(const Puts& puts, Shapes& shapes) {
   std::vector<Copy> copies = staged_copies(puts, shapes);
   if (!is_long(puts)) return copies;
@@ -164,7 +163,7 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal
                   Shapes& shapes) {
   const bool mutual = !traffic.out.empty() && !traffic.in.empty();
   const int out_lag = ready_lag(traffic.out, guarded, mutual);
-  // Those that are not counted; these have a way of their own.
+  // Those that are not counted; counted ones are handled separately.
   const Traffic fixed{select(traffic.out, false), select(traffic.in, false)};
   const Traffic counted{select(traffic.out, true), select(traffic.in, true)};
   std::vector<Copy>& copies = moves.copies;

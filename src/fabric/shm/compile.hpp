@@ -17,7 +17,7 @@ struct Traffic {
 // Shapes of puts that are walked together or in parts. They live as long as the fabric.
 using Shapes = std::set<base::Shape>;
 
-// Whether stores go past the caches, where there are enough bytes for that.
+// Whether stores bypass the caches, if there are enough bytes for that.
 enum class Nontemporal { never, if_faster, always };
 
 // The copies and trials that the links of a program refer to.

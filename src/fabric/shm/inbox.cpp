@@ -10,8 +10,9 @@ namespace tca::shm {
 
 namespace {
 
-// This much address space costs no memory: pages come on first use. Windows are apart from signals and rings,
-// so that a program that writes past the end of one does not at once hit the signals of its chains.
+// This much address space costs no memory: pages are allocated on first use. Windows are separate from
+// signals and rings, so that a program that writes past the end of one does not at once hit the signals of
+// its chains.
 constexpr std::size_t inbox_bytes = std::size_t{1} << 30, window_bytes = std::size_t{512} << 20;
 constexpr std::size_t lane_bytes = 4 * cache_line;
 

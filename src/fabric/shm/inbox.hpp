@@ -1,12 +1,13 @@
 // An Inbox is the memory into which other ranks write what is meant for this one: signals, rings for staged
 // puts, small windows, and what posts need.
 //
-// Everybody maps it once, at start-up. A window that lies in it costs no mapping, of which a process may have
-// only so many: 16 ranks with a mapping for each part of each window would have 4,000 windows.
+// Everybody maps it once, at start-up. A window inside it needs no mapping of its own, and the number of
+// mappings per process is limited: 16 ranks with a mapping for each part of each window could have only
+// 4,000 windows.
 //
-// It lies with the waiting side. Each writer has lanes of its own, so that two writers never share a cache
-// line. Within a lane the signals of many chains are packed: a world of thousands of chains stays small, and
-// signals that are stored one after the other cross to the reader in one line.
+// It belongs to the waiting side. Each writer has its own lanes, so that two writers never share a cache
+// line. Within a lane the signals of many chains are packed: a world of thousands of chains stays small,
+// and signals that are stored one after another cross to the reader in one line.
 #pragma once
 
 #include <atomic>
@@ -30,41 +31,41 @@ namespace tca::shm {
 
 inline constexpr std::size_t cache_line = 64;
 
-// The step numbers that one rank stores for another, for each chain. Step numbers wrap; see `reached`.
+// The step numbers that one rank stores for another, per chain. Step numbers wrap; see `reached`.
 struct Signal {
   std::atomic<std::uint32_t> arrive;  // my puts of this step are in place, or ready to be fetched
-  std::atomic<std::uint32_t> ready;   // I have read what arrived in the step before this one
+  std::atomic<std::uint32_t> ready;   // I have read what arrived in the previous step
   std::atomic<std::uint32_t> done;    // I have fetched what you offered in this step
   std::uint32_t unused;
 };
 static_assert(sizeof(Signal) == 16 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// The two buffers of staged puts, for even and odd steps, as offsets from the signal in front of them. A few
-// bytes share the signal's cache line and cross with it; more begin on a line of their own.
+// The two buffers of staged puts, for even and odd steps, as offsets from the signal in front of them. A
+// few bytes share the signal's cache line and cross with it; more begin on their own line.
 struct Ring {
   std::uint32_t offset = sizeof(Signal);
   std::uint32_t pitch = 0;
 
   std::size_t bytes() const { return 2 * std::size_t{pitch}; }
 
-  // Returns the size of the slot that the signal and the ring make up. Below a line it is a power of two, so
+  // Returns the size of the slot formed by the signal and the ring. Below a line it is a power of two, so
   // that no slot straddles two lines.
   std::size_t slot_bytes() const;
 };
 
-// Where staged bytes lie, and the lengths of counted puts, a word each.
+// Where staged bytes are, and the lengths of counted puts, one word each.
 struct Rings {
   Ring data, lengths;
 
-  // The rings for `data_bytes` and `counted` puts a step, each of which may be 0. Lengths share the signal's
-  // line where they fit, so that the bytes keep their lines.
+  // The rings for `data_bytes` and `counted` puts a step, each of which may be 0. Lengths share the
+  // signal's line if they fit, so that the bytes keep their lines.
   static Rings of(std::size_t data_bytes, std::size_t counted);
 };
 
 class Inbox {
  public:
-  // Windows of up to so many bytes on a rank are small. Larger ones are worth their mapping, and give their
-  // memory back when they go.
+  // Windows of up to this many bytes per rank are small. Larger ones are worth a mapping, and return their
+  // memory when they are destroyed.
   static constexpr std::size_t small_window = std::size_t{64} << 10;
 
   // By rank.
@@ -78,18 +79,18 @@ class Inbox {
   std::uint64_t allocate(int writer, std::size_t bytes);
   void release(int writer, const void* slot, std::size_t bytes);
 
-  // Returns zeroed memory for this rank's part of a small window, as an offset; nothing when the room for
-  // windows or the memory of the system is used up.
+  // Returns zeroed memory for this rank's part of a small window, as an offset; nothing if the room for
+  // windows or the system's memory is used up.
   std::optional<std::uint64_t> allocate_window(std::size_t bytes);
   void release_window(std::uint64_t offset, std::size_t bytes);
 
-  // Returns what keeps all inboxes mapped.
+  // Returns an object that keeps all inboxes mapped.
   std::shared_ptr<const Views> views() const { return views_; }
 
   // Returns a signal in a rank's inbox that no chain uses.
   Signal& probe(int rank) const { return *reinterpret_cast<Signal*>(at(rank, 0)); }
 
-  // Returns what a rank's inbox holds for posts.
+  // Returns the part of a rank's inbox that is for posts.
   PostBoard& post_board(int rank) const { return *reinterpret_cast<PostBoard*>(at(rank, cache_line)); }
 
   std::byte* at(int rank, std::uint64_t offset) const {
@@ -104,7 +105,7 @@ class Inbox {
   std::uint64_t take_of_lane(int writer, std::size_t bytes);
 
   int rank_;
-  std::shared_ptr<const Views> views_;  // this rank's own memory included
+  std::shared_ptr<const Views> views_;  // including this rank's own memory
   std::vector<Lane> lanes_;             // by writer
   base::Arena lines_, windows_;
   // Slots in lanes, by writer and size.

@@ -16,8 +16,8 @@ namespace tca::shm {
 // This rank's part of a window before the others know of it.
 class OwnPart {
  public:
-  // Takes zeroed memory, or what is `existing`. Where there is too little, the token has the error. Large
-  // parts have a mapping of their own, unless all are to be `in_inbox`.
+  // Takes zeroed memory, or `existing`. If there is too little memory, the token holds the error. Large
+  // parts have their own mapping, unless all are to be `in_inbox`.
   OwnPart(Space& space, Inbox& inbox, std::size_t bytes, std::byte* existing, bool in_inbox = false)
       : inbox_(inbox) {
     if (existing != nullptr) {
@@ -38,9 +38,9 @@ class OwnPart {
   Mapping take_mapping() { return std::move(mapping_); }
 
  private:
-  // A window begins a few lines into its first page. When the pitch is a power of two, rows that begin at
-  // page boundaries fall into the same few sets of the caches as everything else that does. This cost the
-  // block-stride and strided faces of 128^3 doubles a fifth.
+  // A window begins a few lines into its first page. If the pitch is a power of two, rows that begin at
+  // page boundaries fall into the same few cache sets as everything else that does. This made the
+  // block-stride and strided faces of 128^3 doubles a fifth slower.
   static constexpr std::size_t lead = 256;
 
   bool take_of_inbox(std::size_t bytes) {
@@ -54,7 +54,8 @@ class OwnPart {
   Mapping mapping_;
 };
 
-// What keeps the parts of a window mapped. Memory that is left to the process must outlive the fabric's inboxes.
+// What keeps the parts of a window mapped. Memory that is left to the process must outlive the fabric's
+// inboxes.
 struct Mapped {
   std::shared_ptr<const Inbox::Views> inboxes = {};
   std::unique_ptr<OwnPart> own = {};
@@ -63,7 +64,7 @@ struct Mapped {
 
 class ShmMemory final : public fabric::Memory {
  public:
-  // `parts`: by rank; empty where this rank does not reach it.
+  // `parts`: by rank; empty if this rank does not reach it.
   ShmMemory(std::vector<std::span<std::byte>> parts, int rank, Mapped mapped)
       : mapped_(std::move(mapped)), parts_(std::move(parts)), rank_(rank) {}
 

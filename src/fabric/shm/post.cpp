@@ -33,7 +33,7 @@ void each_run(const base::Shape& shape, const Visit& visit) {
       }
 }
 
-// Says why the system forbids it, as far as that can be known.
+// Says why the system forbids it, as far as that can be determined.
 std::string why_forbidden(int error) {
   std::string text = std::strerror(error);
   std::ifstream file("/proc/sys/kernel/yama/ptrace_scope");
@@ -43,7 +43,7 @@ std::string why_forbidden(int error) {
 
 }  // namespace
 
-// To read is allowed where to write is, and changes nothing.
+// Reading is allowed wherever writing is, and changes nothing.
 ShmFarRegion::ShmFarRegion(const std::atomic<std::uint64_t>& live, std::uint64_t generation, int rank,
                            InProgram place)
     : live_(live), generation_(generation), rank_(rank), program_(place) {
@@ -112,7 +112,7 @@ void ShmPost::clear() {
   in_programs_.clear();
 }
 
-// This rank alone changes the words.
+// Only this rank changes the words.
 void ShmPost::enter() {
   for (Storing* owner : owners_)
     // Sequentially consistent: pairs with ShmPoster::withdraw; see post_board.hpp.
@@ -125,8 +125,8 @@ void ShmPost::leave() {
     owner->turns.store(owner->turns.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-// The board of a rank that has died still says that its regions live, and its PID may be another process's by
-// now.
+// The board of a rank that has died still says that its regions are live, and its PID may by now be another
+// process's.
 void ShmPost::check_regions() const {
   for (const Put& put : puts_)
     if (!put.region->is_live()) fabric::fail_gone(put.region->rank());

@@ -1,4 +1,4 @@
-// A ShmPost stores what it puts into the places themselves, and is through when `start` returns.
+// A ShmPost stores its puts directly in place, and is done when `start` returns.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace tca::shm {
 
-// Where a region is whose memory another process's program has.
+// Where a region is whose memory belongs to another process's program.
 struct InProgram {
   pid_t process = 0;
   std::uint64_t address = 0;
@@ -22,13 +22,13 @@ struct InProgram {
 
 class ShmFarRegion final : public fabric::FarRegion {
  public:
-  // `live`: the word of the owner's board that says so, as long as it has the generation.
+  // `live` is the word of the owner's board that holds the generation for as long as the region lives.
   ShmFarRegion(const std::atomic<std::uint64_t>& live, std::uint64_t generation, int rank, Mapping mapping,
                std::size_t begin)
       : live_(live), generation_(generation), rank_(rank), mapping_(std::move(mapping)) {
     data_ = mapping_.data() + begin;
   }
-  // Throws Error{invalid_argument} where the system does not let this process write there.
+  // Throws Error{invalid_argument} if the system does not let this process write there.
   ShmFarRegion(const std::atomic<std::uint64_t>& live, std::uint64_t generation, int rank, InProgram place);
 
   int rank() const { return rank_; }
@@ -36,8 +36,8 @@ class ShmFarRegion final : public fabric::FarRegion {
   bool is_live() const override { return live_.load(std::memory_order_seq_cst) == generation_; }
   bool is_in_program() const { return program_.has_value(); }
 
-  // Stores a shape's bytes, from `offset` on. Throws Error{rank_lost} or {invalid_argument} where the system
-  // cannot.
+  // Stores a shape's bytes, starting at `offset`. Throws Error{rank_lost} or {invalid_argument} if the
+  // system cannot.
   void store(std::uint64_t offset, const std::byte* from, const base::Shape& shape) const;
 
  private:
@@ -88,7 +88,7 @@ class ShmPost final : public fabric::PostProgram {
   std::vector<Put> puts_;
   std::vector<Raised> notices_;
   std::vector<Storing*> owners_;  // of the regions, each once
-  std::vector<int> in_programs_;  // the ranks whose memory the system stores into
+  std::vector<int> in_programs_;  // the ranks into whose memory the system stores
 };
 
 }  // namespace tca::shm

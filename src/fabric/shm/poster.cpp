@@ -13,7 +13,7 @@ namespace tca::shm {
 
 namespace {
 
-// In a name: the memory is the program's, of another process than this one's.
+// In a name: the memory belongs to the program of a process other than this one.
 constexpr std::int64_t of_program = -3;
 
 std::uint64_t count_of(std::uint64_t lane) { return lane & 0xffffffff; }
@@ -57,7 +57,7 @@ void RaisedNotices::raise(int slot, std::uint32_t tag) {
       std::uint64_t{own.tag} << 32 | own.count, std::memory_order_release);
 }
 
-// A region of this rank's, in memory of the library's or of the program's.
+// One of this rank's regions, in the library's memory or the program's.
 class ShmOwnRegion final : public fabric::OwnRegion {
  public:
   ShmOwnRegion(ShmPoster& poster, std::size_t bytes, std::byte* existing) : poster_(poster) {
@@ -109,7 +109,7 @@ class ShmOwnRegion final : public fabric::OwnRegion {
                                              : mapping_.data() + token_.begin;
   }
 
-  // Others may have the region mapped still; the memory is free at once all the same.
+  // Others may still have the region mapped; the memory is nevertheless free at once.
   void give_back() {
     if (!token_.is_region()) return;
     if (is_own_) drop_pages(mapping_.data(), mapping_.bytes());
@@ -135,7 +135,7 @@ ShmPoster::ShmPoster(control::Control& control, Space& space, Inbox& inbox)
 ShmPoster::~ShmPoster() = default;
 
 // Takes a place on the board, and tells the others that the region lives there. Whoever has its token finds
-// both in order, since the token comes after.
+// both in order, since the token is made later.
 std::uint32_t ShmPoster::publish(std::uint64_t generation) {
   PostBoard& board = this->board(control_.rank());
   if (free_places_.empty()) {
@@ -150,8 +150,8 @@ std::uint32_t ShmPoster::publish(std::uint64_t generation) {
   return place;
 }
 
-// Waits for sources that are storing just now. A turn may have ended and the next one begun meanwhile; that
-// one finds the region gone. A source that has died stores nothing more.
+// Waits for sources that are storing right now. A turn may have ended and the next one begun meanwhile;
+// that one finds the region gone. A source that has died stores nothing more.
 void ShmPoster::withdraw(std::uint32_t place) {
   PostBoard& board = this->board(control_.rank());
   // Sequentially consistent: pairs with ShmPost::enter; see post_board.hpp.
@@ -160,7 +160,8 @@ void ShmPoster::withdraw(std::uint32_t place) {
     Storing& storing = board.storing(source);
     const std::uint32_t turn = storing.turns.load(std::memory_order_seq_cst);
     if (turn % 2 == 0 || source == control_.rank()) continue;
-    // Acquire: pairs with the release in ShmPost::leave; its stores come before the memory is anything else.
+    // Acquire: pairs with the release in ShmPost::leave; its stores are complete before the memory is used
+    // for anything else.
     for (base::Poll poll(control_.cores()); storing.turns.load(std::memory_order_acquire) == turn;)
       if (poll.pause() && control_.is_gone(source)) break;
   }
@@ -198,7 +199,7 @@ std::unique_ptr<fabric::FarRegion> ShmPoster::attach(int rank, std::size_t bytes
     Mapping mapping =
         space_.attach({.handle = name.handle, .owner = owner, .bytes = name.begin + bytes}, File());
     // The descriptor might be another file's by now. It is closed after the region is gone, so this file is
-    // the region if that still lives.
+    // the region if that is still live.
     require_live();
     return std::make_unique<ShmFarRegion>(live, name.generation, rank, std::move(mapping), name.begin);
   } catch (const Error&) {
@@ -228,7 +229,7 @@ NoticeSlot& ShmPoster::slot_of(int source, int slot) {
   return slots[static_cast<std::size_t>(slot)];
 }
 
-// Takes a notice of the first lane that has one with a wanted tag.
+// Takes a notice from the first lane that has one with a wanted tag.
 template <class Wanted>
 std::optional<std::uint32_t> ShmPoster::take_if(int source, int slot, const Wanted& wanted) {
   NoticeSlot& notices = slot_of(source, slot);

@@ -1,5 +1,5 @@
 // Posts over shared memory. The source stores into the mapped region itself, or has the system store into
-// memory that the owner's program has. Nothing of it needs the owner.
+// memory that belongs to the owner's program. Neither needs the owner to do anything.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace tca::shm {
 
-// The notices that this rank raises at another one, in a copy of its own: the words themselves are in the
+// The notices that this rank raises at another one, in a private copy: the words themselves are in the
 // cache of the rank that waits for them.
 class RaisedNotices {
  public:
   RaisedNotices(NoticeSlots& slots, int rank) : slots_(slots), rank_(rank) {}
 
-  // Makes sure that there is a lane for one more notice. Throws Error{refused} where all are taken by other
-  // tags.
+  // Makes sure that there is a lane for one more notice. Throws Error{refused} if other tags occupy all of
+  // them.
   void reserve(int slot, std::uint32_t tag);
-  // Raises a notice that was reserved, or gives the lane back.
+  // Raises a reserved notice, or releases its lane.
   void raise(int slot, std::uint32_t tag);
   void give_up(int slot, std::uint32_t tag) { --lane(slot, tag)->reserved; }
 
@@ -73,8 +73,8 @@ class ShmPoster final : public fabric::Poster {
   std::uint64_t generations_ = 0;
   std::uint32_t next_place_ = 0;
   std::vector<std::uint32_t> free_places_;
-  std::vector<std::unique_ptr<RaisedNotices>> raised_;  // by rank; null where this rank has raised none
-  std::vector<bool> has_pages_;                         // by source: whether its notices have their pages
+  std::vector<std::unique_ptr<RaisedNotices>> raised_;  // by rank; null if this rank has raised none
+  std::vector<bool> has_pages_;                         // by source: whether its notices have pages
 };
 
 }  // namespace tca::shm

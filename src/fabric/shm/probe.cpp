@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t batches = 5, round_trips = 40;
 
-// Returns false when the partner does not answer: it may have died, or be kept from its core for longer than
+// Returns false if the partner does not answer: it may have died, or be kept from its core for longer than
 // the turns of other processes take.
 bool await(const Signal& signal, std::uint32_t value) {
   constexpr int patience = 1 << 24;
@@ -24,8 +24,8 @@ bool await(const Signal& signal, std::uint32_t value) {
   return false;
 }
 
-// Returns the time of the quickest batch, since anything may delay the others; 0 where none was answered. Both
-// ranks stop where one does.
+// Returns the time of the quickest batch, since anything may delay the others; 0 if none was answered. Both
+// ranks stop if one does.
 double ping_pong_ns(Signal& in, Signal& out, bool first) {
   double best = 0;
   std::uint32_t value = 0;
@@ -48,7 +48,7 @@ bool same(const std::vector<int>& place, int a, int b) {
   return place[static_cast<std::size_t>(a)] == place[static_cast<std::size_t>(b)];
 }
 
-// Pairs the ranks of each sub-cluster in their order; returns -1 for one that is left over.
+// Pairs the ranks of each sub-cluster in order; returns -1 for one that is left over.
 int partner_of(int rank, const std::vector<int>& sub_cluster) {
   std::vector<int> members;
   for (int other = 0; other < static_cast<int>(sub_cluster.size()); ++other)

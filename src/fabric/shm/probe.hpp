@@ -1,4 +1,4 @@
-// Measures how far the ranks are from each other: the time that a cache line takes from one core to another.
+// Measures how far apart the ranks are: the time that a cache line takes from one core to another.
 #pragma once
 
 #include "control/control.hpp"
@@ -6,8 +6,8 @@
 
 namespace tca::shm {
 
-// Collective. Returns the median over pairs of ranks in nanoseconds, the same on every rank. Returns 0 where
-// there is no pair, and where ranks share cores, so that a partner could not answer at once.
+// Collective. Returns the median over pairs of ranks in nanoseconds, the same on every rank. Returns 0 if
+// there is no pair, or if ranks share cores, so that a partner could not answer at once.
 double measure_crossing_ns(const Inbox& inbox, control::Control& control, const control::Places& places);
 
 }  // namespace tca::shm

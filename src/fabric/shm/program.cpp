@@ -104,8 +104,8 @@ bool ShmProgram::send(Link& link) {
   }
   // Release: pairs with the acquire in `receive`; everything sent is visible to a partner that sees the step.
   link.out->arrive.store(step_, std::memory_order_release);
-  // A partner that was waiting for this step has already stored its `ready`. To look now lets that line cross
-  // while the partner is busy, rather than at the beginning of the next step.
+  // A partner that was waiting for this step has already stored its `ready`. Looking now lets that line
+  // cross while the partner is busy, rather than at the beginning of the next step.
   if (link.ready_lags) look_for_ready(link);
   return true;
 }
@@ -158,8 +158,8 @@ void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
   for (const Copy& copy : copies) dense = base::gather(dense, copy.from, *copy.shape);
 }
 
-// Gathers in this core's cache first and then moves that into the ring. Copies that do not gain by this go
-// into the ring at once.
+// Gathers in this core's cache first and then moves that into the ring. Copies that gain nothing from this
+// are stored into the ring at once.
 void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bool nontemporal) {
   std::byte *const scratch = runner_.scratch.data(), *const end = scratch + runner_.scratch.size();
   std::byte* filled = scratch;
@@ -193,7 +193,7 @@ void ShmProgram::move_in(const Link& link) {
   if (link.counted >= 0) fetch_counted(link);
 }
 
-// What is pulled is the receiver's to move, once it knows the length.
+// The receiver moves what is pulled, once it knows the length.
 void ShmProgram::store_counted(const Link& link) {
   const CountedCopies::Row& row = counted_->rows[static_cast<std::size_t>(link.counted)];
   if (row.out == 0) return;

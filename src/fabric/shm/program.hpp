@@ -1,15 +1,15 @@
 // ShmProgram is a rank's compiled share of a chain over shared memory: what `start`, `test` and `wait` run.
 //
 // There are three protocols, all of which look like puts to the caller:
-//   direct  The sender stores into the final place. When guarded, it first needs the receiver's `ready`.
+//   direct  The sender stores into the final place. If guarded, it first needs the receiver's `ready`.
 //   staged  The sender gathers into a ring in the receiver's inbox, the receiver scatters from it. Partners
 //           that both send need no `ready`: the partner stored its `arrive` n-1 after it had emptied the
 //           buffer of step n-2. A rank that only sends waits in step n for `ready` n-1, so that it is never
 //           more than its two buffers ahead.
 //   pull    The receiver copies from the sender's memory and answers with `done`.
 //
-// The lengths of counted puts, whatever their protocol, stand in the ring's buffer of the step, so that they
-// have its two buffers and its guard. With few bytes beside them they cross in the line of the signal.
+// The lengths of counted puts, whatever their protocol, are in the ring's buffer for the step, so they have
+// its two buffers and its guard. If there are few bytes with them, they cross in the signal's line.
 //
 // docs/protocols.md argues why this is right; verify/ proves it.
 #pragma once
@@ -28,10 +28,10 @@ namespace tca::shm {
 
 enum Protocol : int { direct, pull, staged };
 
-// The most bytes of a long move, which stores into a ring what was gathered before. A ring's lines lie in
-// its reader's cache. StoreMode of single runs fetch each line from there first, whereas on many processors a
-// move of this many bytes takes over the lines whole, which between far cores is two to three times as
-// fast. It is no more than half of a first-level cache, in which the gathered bytes wait for their move.
+// The maximum size in bytes of a long move, which stores previously gathered bytes into a ring. A ring's
+// lines are in its reader's cache. Storing single runs fetches each line from there first, whereas on many
+// processors a move of this size takes over whole lines, which is two to three times as fast between far
+// cores. It is at most half of a first-level cache, in which the gathered bytes wait for their move.
 inline constexpr std::size_t long_move = 16384;
 
 // One copy of a step. The other end of a staged copy is in a ring.
@@ -50,7 +50,8 @@ struct CountedCopy {
 
 // The counted copies of all links of a program.
 struct CountedCopies {
-  // Those of a link, in this order: to the partner and from it. Staged bytes lie behind those of whole copies.
+  // Those of a link, in this order: to the partner and from it. Staged bytes come after those of whole
+  // copies.
   struct Row {
     std::uint32_t first = 0, out = 0, in = 0;
     std::uint32_t out_at = 0, in_at = 0;  // where they begin in the ring's buffer
@@ -73,14 +74,14 @@ struct Link {
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
   // Fixed at commit. A world may have hundreds of thousands of links.
-  bool puts : 1 = false;         // this rank sends, if only a signal
+  bool puts : 1 = false;         // this rank sends, even if only a signal
   bool expects : 1 = false;      // the partner sends
   bool posts_ready : 1 = false;  // the partner waits for this rank's `ready`
   bool needs_ready : 1 = false;  // this rank waits for the partner's `ready`...
-  bool ready_lags : 1 = false;   // ... of the step before
+  bool ready_lags : 1 = false;   // ... of the previous step
   bool is_pulled : 1 = false;    // the partner fetches and answers with `done`
   bool pulls : 1 = false;        // this rank does
-  // Whether there are enough bytes for stores past the caches, in place and into the ring.
+  // Whether there are enough bytes for stores that bypass the caches, in place and into the ring.
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
   StoreMode stores : 2 = StoreMode::ordinary;
   std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
@@ -138,14 +139,14 @@ class ShmProgram final : public fabric::Program {
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
   std::unique_ptr<StoreModeTuner[]> trials_;      // of the links that have a choice
-  std::unique_ptr<const CountedCopies> counted_;  // null where there are none
+  std::unique_ptr<const CountedCopies> counted_;  // null if there are none
   // The neighbours in the runner's list of programs that are started and unfinished and have `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;
 };
 
-// A Runner holds what the programs of a rank share: its inbox, and the list of started programs on which
-// other ranks may depend.
+// A Runner holds what a rank's programs share: its inbox, and the list of started programs on which other
+// ranks may depend.
 class Runner {
  public:
   explicit Runner(Inbox& inbox) : inbox_(inbox) {}
@@ -153,7 +154,7 @@ class Runner {
   base::Trace* trace = nullptr;
   std::size_t staged_bytes = 0;  // of all rings that this rank's programs fill
 
-  // Holds what is gathered on the way to a ring.
+  // Holds what has been gathered on its way to a ring.
   alignas(cache_line) std::array<std::byte, long_move> scratch;
 
   void progress() {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view meeting = "start-up (reach)";
 
-// Tells all ranks to which others this one can attach. `obstacle` is about the first to which it cannot.
+// Tells all ranks which others this one can attach to. `obstacle` is about the first that it cannot attach
+// to.
 Found tell_all(control::Control& control, const Reach& mine, const std::string& obstacle) {
   base::Writer writer;
   writer.put_string(obstacle);

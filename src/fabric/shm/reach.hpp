@@ -1,5 +1,5 @@
-// Finds out which ranks of a host reach each other's memory, by trying it. Namespaces, users, mount options
-// and filters decide that between them, and no list of them would be complete.
+// Finds out by trial which ranks of a host reach each other's memory. Namespaces, users, mount options and
+// filters decide that among them, and no list of such causes would be complete.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 namespace tca::shm {
 
 struct Found {
-  std::unique_ptr<Space> space;  // through which they do
-  std::vector<Reach> attaches;   // by rank; empty where all do
-  // Of the first rank that cannot attach to another of its host: whose memory, why and what to do. Empty where
-  // all can.
+  std::unique_ptr<Space> space;  // through which they reach it
+  std::vector<Reach> attaches;   // by rank; empty if all do
+  // For the first rank that cannot attach to another of its host: whose memory, why and what to do. Empty
+  // if all can.
   std::string obstacle;
 
   bool both_ways(int rank, int other) const {
@@ -24,11 +24,12 @@ struct Found {
   }
 };
 
-// Collective. `host` has the number of each rank's host. Throws Error{out_of_memory}.
+// Collective. `host` holds the number of each rank's host. Throws Error{out_of_memory}.
 Found find_reach(control::Control& control, const std::vector<int>& host);
 
-// Returns the number of each rank's sub-cluster. The ranks of a host, in order, make up sub-clusters of
-// `at_most` ranks, or one with 0, and these are divided further until all ranks of each reach one another.
+// Returns the number of each rank's sub-cluster. The ranks of a host, in order, form sub-clusters of
+// `at_most` ranks, or a single one if that is 0; these are divided further until all ranks of each reach
+// one another.
 std::vector<int> divide(const std::vector<int>& host, int at_most, const Found& found);
 
 }  // namespace tca::shm

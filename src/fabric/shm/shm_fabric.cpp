@@ -100,7 +100,8 @@ class ShmOffer final : public fabric::Offer {
     }
   }
 
-  // Allocates the stamps of the next link of `links_`, and returns where; 0 where nothing comes over it.
+  // Allocates the stamps of the next link of `links_`, and returns where they are; 0 if nothing arrives
+  // over it.
   std::uint64_t add_stamps(const Link& link) {
     TimedProgram::Ends& ends = ends_.emplace_back();
     if (!link.expects) return 0;
@@ -179,8 +180,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   double cache_line_transfer_ns_;
 };
 
-// Returns where the ranks' parts of a window lie in this process, by rank; empty where it does not reach
-// them.
+// Returns where the ranks' parts of a window are in this process, by rank; empty if it does not reach them.
 std::vector<std::span<std::byte>> parts_of(const Shared& all, const Inbox& inbox, const Reach& reach) {
   std::vector<std::span<std::byte>> parts;
   for (std::size_t rank = 0; rank < all.mappings.size(); ++rank) {
@@ -205,8 +205,8 @@ std::unique_ptr<fabric::Memory> ShmFabric::expose(const fabric::WindowSpec& wind
                                      Mapped{inbox_.views(), std::move(own), std::move(all.mappings)});
 }
 
-// Throws unless every member can have what it asks for; those of a host share the memory that it has left.
-// That takes longer to find out than a small window takes to be made, and is not asked for one.
+// Throws unless every member can have what it requests; members of a host share the memory that it has
+// left. Finding that out takes longer than making a small window, so it is not done for one.
 void ShmFabric::agree_on_window(const fabric::WindowSpec& window) const {
   constexpr double plenty = std::numeric_limits<double>::max();
   struct Wish {

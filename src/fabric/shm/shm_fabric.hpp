@@ -10,7 +10,7 @@
 namespace tca::shm {
 
 // Collective over the ranks of `control`, which must outlive the fabric and everything made from it. Each
-// rank reaches those of its own sub-cluster, which lie on one host.
+// rank reaches those of its own sub-cluster, which are on one host.
 std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, std::unique_ptr<Space> space,
                                             const control::Places& places);
 

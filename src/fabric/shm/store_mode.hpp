@@ -1,13 +1,13 @@
-// The ways in which a rank stores what crosses to another core, and the trial by which it finds the fastest.
+// The ways in which a rank stores what crosses to another core, and the trial that finds the fastest.
 //
-// Which way is fastest depends on the processor and on how far the other core is, and no name of either tells
-// which it is: between near cores stores past the caches take twice as long as ordinary ones, between far
-// cores a third. An operating system may also move a rank, and a hypervisor a core. So once in a while the
-// ways of a link take turns for a few sends, and the fastest is kept until the next trial.
+// Which way is fastest depends on the processor and on how far away the other core is, and neither's name
+// tells which it is: between near cores, stores that bypass the caches take twice as long as ordinary ones;
+// between far cores, a third. An operating system may also move a rank, and a hypervisor a core. So once in
+// a while the ways of a link take turns for a few sends, and the fastest is kept until the next trial.
 //
-// A trial takes the time from one send to the next. That includes the time in which the partner reads, for
-// which the sender then waits, and that of the application. Where the application computes so long that the
-// ways make no difference, it does not matter which is taken.
+// A trial measures the time from one send to the next. That includes the time in which the partner reads,
+// for which the sender then waits, and the application's own time. If the application computes for so long
+// that the ways make no difference, it does not matter which is chosen.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace tca::shm {
 enum class StoreMode : std::uint8_t {
   ordinary,
   bulk_copy,    // into a ring: rows are gathered first
-  nontemporal,  // past the caches (base/nontemporal.hpp); into a ring, short runs are gathered first
+  nontemporal,  // bypassing the caches (base/nontemporal.hpp); into a ring, short runs are gathered first
 };
 
 inline constexpr std::size_t store_modes = 3;
@@ -30,13 +30,14 @@ class StoreModeTuner {
  public:
   StoreModeTuner() = default;
 
-  // A trial between `ways`, in which each appears once. The first is taken until there has been a trial.
+  // A trial between `ways`, each of which appears once. The first is used until there has been a trial.
   explicit StoreModeTuner(std::span<const StoreMode> ways) : count_(static_cast<std::uint8_t>(ways.size())) {
     std::copy(ways.begin(), ways.end(), ways_.begin());
     forget();
   }
 
-  // Returns how to store in the send that begins now. `now` reads a clock, in any unit; few sends call it.
+  // Returns how to store in the send that is about to begin. `now` reads a clock, in any unit; few sends
+  // call it.
   template <class Clock>
   StoreMode next(Clock now) {
     const auto window = static_cast<std::uint16_t>(tries * count_);
@@ -61,7 +62,7 @@ class StoreModeTuner {
   static constexpr std::uint16_t settling = 2, tries = 5, first_period = 32, last_period = 512, warm_up = 4;
 
   // Notes how long a send took. A way that takes twice as long as another gets no more tries, unless it is
-  // the present one, which may only have been held up.
+  // the current one, which may only have been held up.
   void note(int way, int nth, std::uint64_t took) {
     const std::uint64_t shortest = *std::min_element(took_.begin(), took_.end());
     if (nth >= settling) {
@@ -72,7 +73,7 @@ class StoreModeTuner {
   }
   void forget() { took_.fill(std::numeric_limits<std::uint32_t>::max()); }
 
-  // A way that is no better than the present one is not worth a change. After a change the next trial comes
+  // A way that is no better than the current one is not worth a change. After a change the next trial is
   // soon, since the conditions may change again.
   void decide() {
     std::uint8_t best = best_;
@@ -82,7 +83,7 @@ class StoreModeTuner {
     best_ = best;
   }
 
-  std::uint64_t began_ = 0;                        // when the send before began, in a trial
+  std::uint64_t began_ = 0;                        // when the previous send began, in a trial
   std::array<std::uint32_t, store_modes> took_{};  // the time of the quickest send, by way
   std::uint16_t period_ = first_period, send_ = first_period - warm_up;
   std::array<StoreMode, store_modes> ways_{};

@@ -1,5 +1,5 @@
-// A TimedProgram is a ShmProgram that tells of its arrivals. So the steps of chains that are not timed have
-// nothing to do with it.
+// A TimedProgram is a ShmProgram that reports its arrivals. It is separate, so that chains that are not
+// timed pay nothing for it.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace tca::shm {
 
-// When a rank began its start, in nanoseconds of the clock that the ranks of a host share: of even and of odd
-// steps. It lies in the receiver's inbox, beside the signal. Relaxed: the signal that the sender stores after it
-// (release), and the receiver sees before it looks here (acquire), orders both.
+// When a rank began its start, for even and for odd steps, in nanoseconds of the clock that the ranks of a
+// host share. It is in the receiver's inbox, next to the signal. Relaxed: the signal, which the sender
+// stores after it (release) and the receiver sees before it looks here (acquire), orders both.
 struct Stamps {
   std::array<std::atomic<std::int64_t>, 2> started;
 };
 
 class TimedProgram final : public fabric::Program {
  public:
-  // The stamps of a link are null where nothing goes that way. The program releases those of this rank.
+  // The stamps of a link are null if nothing is sent that way. The program releases this rank's stamps.
   struct Ends {
     Stamps* in = nullptr;
     Stamps* out = nullptr;

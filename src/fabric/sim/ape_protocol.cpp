@@ -1,5 +1,5 @@
-// The protocol of APEnet+ cards, within a torus. The cards put contiguous data; kernels pack and unpack data
-// that lies in runs.
+// The protocol of APEnet+ cards, within a torus. The cards put contiguous data; kernels pack and unpack
+// data in runs.
 #include "fabric/sim/protocol.hpp"
 #include "model/nic/ape.hpp"
 

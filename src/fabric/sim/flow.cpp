@@ -12,7 +12,7 @@ namespace tca::sim {
 
 namespace {
 
-// Returns the runs of a shape. The loops around them do not matter, since a NIC takes each run by itself.
+// Returns the runs of a shape. The loops around them do not matter, since a NIC takes each run separately.
 net::Rows rows_of(const base::Shape& shape) { return {.bytes = shape.run, .count = shape.runs()}; }
 
 constexpr std::uint32_t signal_bytes = 8;
@@ -100,7 +100,7 @@ std::vector<std::uint64_t> Flow::bytes_of_copies(const Elements& lengths) const 
   return bytes;
 }
 
-// Tells a hub in RTL where a part of a copy lies.
+// Tells a hub in RTL where a part of a copy is.
 void Flow::address(const Copy& copy, const base::Shape& shape, Message& message) const {
   if (protocol().moves_bytes()) message.bytes_of_puts.push_back({copy.to, copy.from, &shape, closed_});
 }
@@ -210,8 +210,8 @@ des::Task Flow::await_arrival(std::shared_ptr<Flow> flow, std::uint64_t step, st
   Way& way = flow->ways_.back();
   co_await way.arrived.reached(step - way.base);
   const des::Time at = flow->simulator_.now();
-  // Within a node a flag takes another way than the data before it, and may be a little faster. A program cannot tell, as
-  // its processor takes longer to notice the flag.
+  // Within a node a flag takes a different path from the data before it, and may be a little faster. A
+  // program cannot tell, as its processor takes longer to notice the flag.
   if (way.protocol->moves_bytes()) co_await flow->simulator_.sleep(way.protocol->notice());
   if (number == flow->way() && !flow->telling_) flow->land(at);
 }

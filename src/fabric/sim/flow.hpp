@@ -1,5 +1,5 @@
-// A Flow is what goes from one rank to another over one protocol, step by step. The sender's start takes the
-// bytes, which land when the model says that they have arrived.
+// A Flow is what travels from one rank to another over one protocol, step by step. The sender's start takes
+// the bytes, which land when the model says that they have arrived.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace tca::sim {
 class SimProgram;
 struct Regions;
 
-// Immediate puts on their way between two ranks. Signals sent after them do not overtake them. A value whose
-// target has given its memory back meanwhile is dropped.
+// Immediate puts on their way between two ranks. Signals sent after them do not overtake them. A value
+// whose target has given back its memory meanwhile is dropped.
 class Immediates {
  public:
   // Adds a value for `rank`'s part of the window. Returns how many have been sent, including this one.
@@ -47,21 +47,21 @@ struct Copy {
   std::byte* to;
   const std::byte* from;
   const base::Shape* shape;
-  std::uint32_t element_bytes;  // of a counted put; 0: it is not counted
+  std::uint32_t element_bytes;  // for a counted put; 0 if it is not counted
 };
 
-// What a flow does when its way fails, and of whom messages then speak.
+// What a flow does when its path fails, and how messages then refer to it.
 struct FlowTerms {
   std::string_view chain;  // its name
   bool guarded = true;
-  bool reroute = false;  // what is lost is sent again by another way
+  bool reroute = false;  // what is lost is sent again on another path
 };
 
-// Shared by the programs of both ends and by the transfers that are under way.
+// Shared by the programs of both ends and by the transfers under way.
 class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
  public:
-  // `chain` is the chain's number, which is the same on every rank. `protocols` are all of the machine, and `faults`
-  // is null where nothing fails.
+  // `chain` is the chain's number, which is the same on every rank. `protocols` are all of the machine's,
+  // and `faults` is null if nothing fails.
   Flow(des::Simulator& simulator, std::span<const std::unique_ptr<Protocol>> protocols, std::size_t protocol,
        Immediates& before, std::uint32_t chain, int from, int to, std::span<const fabric::Put* const> puts,
        const FlowTerms& terms, std::shared_ptr<Faults> faults);
@@ -70,21 +70,21 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   int from() const { return from_; }
   int to() const { return to_; }
   Protocol& protocol() const { return *ways_.back().protocol; }
-  // Returns what goes in a step. That of a counted flow is known once the step has departed.
+  // Returns what is sent in a step. For a counted flow it is known once the step has departed.
   Message& message(std::uint64_t step);
   bool is_counted() const { return departures_.has_value(); }
   bool is_signal() const { return copies_.empty(); }
   bool is_inside() const { return from_ == to_; }
   // Whether no hardware between ranks takes part.
   bool is_copied() const { return is_inside() && (is_signal() || !protocol().loops_back()); }
-  // Whether the sender waits for the receiver's permission in a guarded chain. A receive that was posted on a way
+  // Whether the sender waits for the receiver's permission in a guarded chain. A receive posted on a path
   // that has failed permits nothing on the next one.
   bool needs_permission() const {
     return !is_signal() && !is_inside() && (!protocol().has_receives() || is_rerouted());
   }
 
-  // Called by the sender's start, which began at that time: takes the bytes as they are, and lets them land when
-  // they have arrived.
+  // Called by the sender's start, which began at `begin`: takes the bytes as they are, and lets them land
+  // when they have arrived.
   void depart(des::Time begin);
   // Awaits the departure of a step of a counted flow.
   auto departed(std::uint64_t step) { return departures_->reached(step); }
@@ -102,23 +102,23 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   des::Time landed_at() const { return landed_at_; }  // when the last of `landed` did so
   des::Time begun_at() const { return begun_at_; }    // when the start of the last of `landed` began
 
-  // Which way it takes, counted from 0, and whether that has failed: what was to be sent by it is then either sent by
-  // the next one or not at all, and what comes late by an earlier one does not count.
+  // Which path it takes, counted from 0, and whether that has failed: what was to be sent on it is then
+  // either sent on the next one or not at all, and what arrives late on an earlier one does not count.
   std::size_t way() const { return ways_.size() - 1; }
   bool is_sent_by(std::size_t way) const { return way == this->way() && !broken_; }
   bool is_rerouted() const { return ways_.size() > 1; }
-  // Has a way with receives ready for a step where the receiver has not seen to it.
+  // Has a path with receives prepared for a step if the receiver has not done so.
   void expect_on_next_way(std::uint64_t step) {
     if (is_rerouted() && protocol().has_receives()) protocol().receive(message(step));
   }
 
-  // Returns why one of its ends can wait for it in vain, as far as that end knows.
+  // Returns why one of its ends may be waiting for it in vain, as far as that end knows.
   std::optional<Error> trouble(int rank, std::uint64_t step) const;
 
   void lose(std::size_t fault) override;
   void review() override;
 
-  // Of the counted puts, in their order; each end's program sets its own.
+  // For the counted puts, in order; each end's program sets its own.
   std::vector<fabric::Length> sent_lengths, come_lengths;
 
   SimProgram* sender = nullptr;      // null before it is made and after it is destroyed
@@ -134,7 +134,7 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
     std::uint64_t immediates;  // number of immediate puts sent before
     des::Time begin;
   };
-  // A step of a counted flow, with what a hub in RTL reads and writes in the place of `lengths`.
+  // A step of a counted flow, with what a hub in RTL reads and writes in place of `lengths`.
   struct OfStep {
     std::uint64_t step;
     Message message;
@@ -147,8 +147,8 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
     Way(des::Simulator& simulator, Protocol& carrier, const Message& whole, std::uint64_t landed_before);
     Protocol* protocol;
     std::uint64_t base;
-    Message message;             // with all that a step can move
-    std::list<OfStep> messages;  // of a counted flow: those under way
+    Message message;             // with the most that a step can move
+    std::list<OfStep> messages;  // for a counted flow: those under way
     des::Counter permissions, sent, arrived;
   };
 
@@ -161,7 +161,7 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   void scatter(const Flight& flight) const;
   void land(des::Time at);
 
-  // The way round (faults/reroute.cpp).
+  // Rerouting (faults/reroute.cpp).
   void watch();
   void take_up();
   Protocol* next_protocol(int rank) const;
@@ -175,7 +175,7 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   Immediates& before_;
   std::string chain_;  // its name
   int from_, to_;
-  std::list<Way> ways_;  // the last one is taken; transfers still use those before it
+  std::list<Way> ways_;  // the last one is in use; transfers still use those before it
   std::optional<des::Counter> departures_;
   std::list<Elements> landed_lengths_;  // of steps that the receiver has not finished
   std::vector<Copy> copies_;
@@ -189,9 +189,9 @@ class Flow final : public std::enable_shared_from_this<Flow>, public Concerned {
   bool guarded_, reroute_;
   std::uint64_t entry_ = 0;  // in faults_
   std::optional<std::size_t>
-      broken_;                  // the fault that has taken a part of what went by this way, or the way itself
-  std::uint64_t attempts_ = 0;  // to take another way
-  bool telling_ = false;        // what comes by this way from now on does not count
+      broken_;                  // the fault that has hit part of what travelled here, or the path itself
+  std::uint64_t attempts_ = 0;  // to take another path
+  bool telling_ = false;        // what arrives on this path from now on does not count
   net::View seen_ = 0;          // of the ends, at the last attempt
 };
 

@@ -1,4 +1,4 @@
-// The memory of a window: ordinary memory of the process, in which every rank sees the parts of all ranks.
+// The memory of a window: ordinary process memory, in which every rank sees the parts of all ranks.
 #pragma once
 
 #include <cstring>

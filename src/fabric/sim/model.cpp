@@ -143,8 +143,8 @@ des::Task send(Protocol& protocol, Probe& probe) {
 
 }  // namespace
 
-// The probe runs on hardware of its own, so that it does not disturb that of the program. This hardware comes
-// to rest after each probe.
+// The probe runs on separate hardware, so that it does not disturb the program's. This hardware becomes
+// idle after each probe.
 double Model::predict_us(std::size_t protocol, int from, int to, const base::Shape& shape) {
   Protocol& own = *hardware_.protocols()[protocol];
   const std::uint32_t distance = from == to ? 0 : own.distance(from, to);
@@ -152,7 +152,8 @@ double Model::predict_us(std::size_t protocol, int from, int to, const base::Sha
                    shape.run, shape.runs()};
   const auto [known, is_new] = predicted_.try_emplace(key, 0);
   if (!is_new || shape.bytes() == 0) return known->second;
-  // A put that is alone takes the same time by trains. Predictions for RTL are the packet model's, and so are routes.
+  // A put that has the machine to itself takes the same time by trains. Predictions for RTL are the packet
+  // model's, and so are routes.
   if (idle_ == nullptr)
     idle_ = std::make_unique<Hardware>(machine_, ranks(),
                                        fidelity_ == net::Fidelity::rtl ? net::Fidelity::train : fidelity_);

@@ -28,11 +28,11 @@ struct Gathering {
   bool is_complete() const { return count == blobs.size(); }
 
   std::vector<base::Blob> blobs;
-  std::vector<std::vector<int>> senders;  // by reader, those who have something for it alone
-  control::Ballot ballot = {0, 0, {}};    // of all who have come
+  std::vector<std::vector<int>> senders;  // by reader, the ranks that have something for it alone
+  control::Ballot ballot = {0, 0, {}};    // of all that have arrived
   std::vector<bool> here;
   std::size_t count = 0;
-  des::Time latest = 0;  // when the last rank came
+  des::Time latest = 0;  // when the last rank arrived
 };
 
 // The parts of all ranks of a window.
@@ -69,13 +69,13 @@ class Hardware {
 class Model {
  public:
   // `machine` is a name or a file, as for net::find_machine. Throws Error{invalid_argument} for an unknown
-  // machine, a broken file, a machine on which nothing connects the ranks, or more ranks than the machine has
-  // room for. `fibers`: those that the ranks are; null where they are threads.
+  // machine, a broken file, a machine on which nothing connects the ranks, or more ranks than the machine
+  // has room for. `fibers` are the ranks' fibers; null if ranks are threads.
   Model(const std::string& machine, int ranks, net::Fidelity fidelity, base::Fibers* fibers);
 
-  // Parts of the machine are going to fail: see Faults. Called before any rank has its turn.
+  // Declares that parts of the machine will fail: see Faults. Called before any rank has its turn.
   void expect_faults(std::string_view text, std::string_view asker);
-  Faults* faults() const { return faults_.get(); }  // null where nothing fails
+  Faults* faults() const { return faults_.get(); }  // null if nothing fails
   const std::shared_ptr<Faults>& shared_faults() const {
     return faults_;
   }  // for what agents keep beyond its end
@@ -91,13 +91,13 @@ class Model {
                                     std::span<const int> readers);
   std::shared_ptr<Gathering> gather_among(int rank, const control::Subset& subset, const base::Blob& mine);
 
-  // Returns a window, which its first member and its number tell from all others at any time. The model forgets
-  // it once all of its members have asked.
+  // Returns a window, which its first member and its number distinguish from all others at any time. The
+  // model forgets it once all of its members have asked.
   using WindowKey = std::pair<int, std::uint32_t>;
   std::shared_ptr<Regions> regions(const WindowKey& window, std::size_t members);
 
-  // Returns what goes between two ranks over a protocol in the chain with this number, which is the same on
-  // both. The first of the two ranks to ask makes it.
+  // Returns the flow between two ranks over a protocol in the chain with this number, which is the same on
+  // both. The first of the two ranks to ask creates it.
   using FlowKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, protocol
   std::shared_ptr<Flow> flow(const FlowKey& key, std::span<const fabric::Put* const> puts,
                              const FlowTerms& terms);
@@ -110,7 +110,7 @@ class Model {
   // Returns the protocol that carries bare signals and immediate puts.
   std::size_t signal_protocol(int from, int to) const;
 
-  // Returns the time of a put that is alone on the machine, from its start until its target knows of it.
+  // Returns the time of a put that has the machine to itself, from its start until its target knows of it.
   double predict_us(std::size_t protocol, int from, int to, const base::Shape& shape);
 
   Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
@@ -130,7 +130,7 @@ class Model {
   Scheduler scheduler_;
   std::shared_ptr<Faults> faults_;
   std::shared_ptr<Gathering> gathering_;
-  // By the key of a group and the number of its exchange, those to which not all have come.
+  // By the key of a group and the number of its exchange, those at which not all ranks have arrived yet.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<Gathering>> gatherings_;
   std::map<WindowKey, std::shared_ptr<Regions>> regions_;
   std::map<FlowKey, std::shared_ptr<Flow>> flows_;  // those that only one end has asked for

@@ -1,6 +1,5 @@
 // The protocols of the machine's MPI library, between nodes: "mpi" with its sends and receives, "rma"
-// one-sided with its windows. The library moves contiguous data; kernels pack and unpack data that lies in
-// runs.
+// one-sided with its windows. The library moves contiguous data; kernels pack and unpack data in runs.
 #include "fabric/sim/protocol.hpp"
 #include "model/mpi/mpi_agent.hpp"
 
@@ -18,7 +17,7 @@ class MpiProtocol final : public Protocol {
   // Publications say that windows win, but not by how much. That is no basis for a choice.
   bool competes() const override { return !one_sided_; }
 
-  // As the library's own mpi/rma. The target's part of a step would need the size before it has come.
+  // Like the library's own mpi/rma. The target's part of a step would need the size before it has arrived.
   bool carries_counted() const override { return !one_sided_; }
 
   bool reaches(int from, int to) const override {

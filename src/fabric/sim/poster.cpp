@@ -13,9 +13,9 @@ namespace tca::sim {
 
 namespace {
 
-constexpr std::uint32_t bare_bytes = 8;  // of a message without puts
+constexpr std::uint32_t bare_bytes = 8;  // for a message without puts
 
-// No chain has this number, by which messages between two ranks are told apart.
+// No chain has this number, which distinguishes messages between two ranks.
 constexpr std::uint32_t posts = 0xffffffff;
 
 class SimOwnRegion final : public fabric::OwnRegion {
@@ -61,11 +61,11 @@ class SimFarRegion final : public fabric::FarRegion {
   std::uint64_t generation_;
 };
 
-// What outlives a post that goes while something of it is under way.
+// What outlives a post that is destroyed while something of it is under way.
 struct Progress {
   std::uint64_t started = 0, left = 0, landed = 0;  // messages
   std::vector<int> targets;                         // of those that have not landed
-  std::optional<int> gone;                          // a target whose region was gone when a message came
+  std::optional<int> gone;                          // a target whose region was gone when a message arrived
   std::optional<std::pair<std::size_t, int>> lost;  // the fault that has taken a message, and its target
 };
 
@@ -101,7 +101,7 @@ struct Flight final : Concerned {
     if (faults != nullptr) faults->forget(arrived);
   }
 
-  // The posts behind it land without it.
+  // The posts after it land without it.
   void lose(std::size_t fault) override {
     if (progress->lost) return;
     progress->lost = {fault, message.to};
@@ -125,11 +125,11 @@ struct Flight final : Concerned {
   std::shared_ptr<Progress> progress;
   des::Time begin = 0;
   std::uint64_t number = 0;  // on its route
-  // A message to the rank itself tells that these have left.
+  // A message to the rank itself reports that these have left.
   std::vector<std::shared_ptr<Flight>> after;
 };
 
-// Nothing is written where one of the regions is gone.
+// Nothing is written if one of the regions is gone.
 void land(Model& model, const Flight& flight) {
   const int from = flight.message.from, to = flight.message.to;
   PostBox& box = model.post_box(to);
@@ -255,7 +255,7 @@ class SimPost final : public fabric::PostProgram {
     }
   }
 
-  // The one that the environment forces. Throws Error{invalid_argument} where it does not lead to the rank.
+  // The one that the environment forces. Throws Error{invalid_argument} if it does not lead to the rank.
   std::size_t forced_to(int rank, std::string_view name) const {
     const auto& protocols = model_.hardware().protocols();
     const std::string_view bare = name.starts_with("sim/") ? name.substr(4) : name;
@@ -265,7 +265,8 @@ class SimPost final : public fabric::PostProgram {
                base::name_set("OPENTCA_CHANNEL"), name, model_.machine().name, rank);
   }
 
-  // The cheapest protocol by the model's own prediction, unless one is forced; within a rank the first is taken.
+  // The cheapest protocol by the model's own prediction, unless one is forced; within a rank the first is
+  // chosen.
   std::size_t protocol_to(int rank, const ToRank& load) const {
     const auto& protocols = model_.hardware().protocols();
     std::size_t best = model_.signal_protocol(rank_, rank);
@@ -332,7 +333,7 @@ std::unique_ptr<fabric::PostProgram> SimPoster::make_post() {
   return std::make_unique<SimPost>(model_, rank_);
 }
 
-// The processor's look takes its time.
+// The processor's look takes time.
 std::optional<std::uint32_t> SimPoster::take_of(int source, int slot, std::optional<std::uint32_t> tag) {
   PostBox& box = model_.post_box(rank_);
   const std::optional<std::uint32_t> taken = box.notices.take(source, slot, tag);

@@ -1,5 +1,5 @@
-// Posts on the modelled machine. A post takes its bytes when it starts, as a chain does; the model says when
-// they land.
+// Posts on the modelled machine. A post takes its bytes when it starts, as a chain does; the model says
+// when they land.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ namespace tca::sim {
 
 class Model;
 
-// What a rank has for posts of others.
+// A rank's state for posts from others.
 struct PostBox {
   std::uint64_t job = 0;
   std::uint64_t generations = 0;
-  std::map<std::uint64_t, std::span<std::byte>> regions;  // those that live, by generation
+  std::map<std::uint64_t, std::span<std::byte>> regions;  // the live ones, by generation
   fabric::NoticeCounts notices;
-  // When the last notice in a slot of a source came, and which of them the rank has looked at. A message's notices lie
-  // together, as the fields of one record, so a look at one of them shows the others too.
+  // When the last notice in a source's slot arrived, and which of them the rank has looked at. A message's
+  // notices are together, as the fields of one record, so a look at one of them shows the others too.
   std::map<std::pair<int, int>, des::Time> came;
-  std::pair<int, des::Time> seen = {-1, 0};  // a source, and when its message came
+  std::pair<int, des::Time> seen = {-1, 0};  // a source, and when its message arrived
 };
 
-// What a post of one rank to another has under way, which lands in the order in which it was started.
+// What a post from one rank to another has under way, which lands in the order in which it was started.
 struct PostRoute {
   explicit PostRoute(des::Simulator& simulator) : landed(simulator, {"the posts that have landed"}) {}
   des::Counter landed;

@@ -13,7 +13,7 @@ bool is_announced(const Flow& flow, bool guarded) {
   return guarded || (flow.protocol().has_receives() && !flow.is_rerouted());
 }
 
-// The messages that go over one protocol at once.
+// The messages that travel over one protocol at once.
 struct Together {
   Protocol* protocol;
   std::vector<Message*> messages;
@@ -54,8 +54,8 @@ SimProgram::~SimProgram() {
     for (const auto& flow : *flows) flow->close();
 }
 
-// Returns the time in which the processor announces itself to its senders or its library, one store after the
-// other.
+// Returns the time in which the processor announces itself to its senders or its library, one store after
+// another.
 des::Time SimProgram::announce_costs(const Shared& shared) {
   des::Time time = 0;
   for (const auto& flow : shared.incoming)
@@ -77,7 +77,7 @@ void SimProgram::start() {
   model_->simulator().spawn(run(shared_, step_, begin, std::move(ways)), {"the start of rank", rank_});
 }
 
-// Throws where this rank knows that it would wait in vain. A step that has come and gone by then is over.
+// Throws if this rank knows that it would wait in vain. A step that has already arrived by then is over.
 void SimProgram::check_ways(bool starts) const {
   if (model_->faults() == nullptr) return;
   const auto check = [&](const Flow& flow, std::uint64_t done) {
@@ -125,8 +125,8 @@ des::Task SimProgram::run(std::shared_ptr<Shared> shared, std::uint64_t step, de
   }
 }
 
-// The model of a receive wants to know its size at once. A real one waits for the sender before it does
-// anything that depends on it, so nothing comes later for that.
+// The model of a receive needs its size at once. A real one waits for the sender before it does anything
+// that depends on it, so nothing is later because of that.
 des::Task SimProgram::receive_departed(std::shared_ptr<Flow> flow, std::uint64_t step) {
   co_await flow->departed(step);
   flow->protocol().receive(flow->message(step));

@@ -22,7 +22,7 @@ class SimProgram final : public fabric::Program {
 
   // Called by a flow when something has left or landed.
   void on_progress();
-  // Called by a flow whose way has failed.
+  // Called by a flow whose path has failed.
   void look_again();
 
   int rank() const { return rank_; }
@@ -39,7 +39,7 @@ class SimProgram final : public fabric::Program {
 
   bool finished() const;
   void check_ways(bool starts) const;
-  // `ways` are those that the outgoing flows took when the step was started.
+  // `ways` are the paths that the outgoing flows took when the step was started.
   static des::Task run(std::shared_ptr<Shared> shared, std::uint64_t step, des::Time begin,
                        std::vector<std::size_t> ways);
   static des::Task send_permitted(std::shared_ptr<Shared> shared, std::shared_ptr<Flow> flow,
@@ -55,7 +55,7 @@ class SimProgram final : public fabric::Program {
   bool running_ = false;
 };
 
-// Returns when the receiver knows that the last step to land has come.
+// Returns when the receiver knows that the last step to land has arrived.
 des::Time known_at(const Flow& flow);
 
 }  // namespace tca::sim

@@ -1,4 +1,4 @@
-// A Protocol carries puts on a modelled machine, each with one kind of hardware.
+// A Protocol carries puts on a modelled machine; each uses one kind of hardware.
 #pragma once
 
 #include <array>
@@ -31,16 +31,16 @@ struct Site {
   const Place& place(int rank) const { return places[static_cast<std::size_t>(rank)]; }
 };
 
-// What goes from one rank to another in one step of a chain over one protocol. It must live until it has
+// What is sent from one rank to another in one step of a chain over one protocol. It must live until it has
 // arrived.
 struct Message {
   int from = 0, to = 0;
   std::vector<net::Rows> puts;      // empty for a bare signal
   des::Counter* sent = nullptr;     // grows by one once the sources may be overwritten
   des::Counter* arrived = nullptr;  // grows by one once all data is there and the target's host can see it
-  std::uint32_t tag = 0;            // tells the messages between two ranks apart, on a protocol with receives
-  std::vector<net::Bytes> bytes_of_puts = {};  // of each put, where a hub in RTL moves them
-  std::string_view chain = {};                 // its name, and the step, for a message about them
+  std::uint32_t tag = 0;            // tells apart messages between two ranks, if the protocol has receives
+  std::vector<net::Bytes> bytes_of_puts = {};  // of each put, if a hub in RTL moves them
+  std::string_view chain = {};                 // its name and step, for a message about them
   std::uint32_t step = 0;
   std::uint64_t bytes() const;
 };
@@ -55,28 +55,29 @@ class Protocol {
   // Whether the protocol reaches from one rank to a different one. Every protocol reaches the rank itself.
   virtual bool reaches(int from, int to) const = 0;
 
-  // Whether a way leads from one rank to another, as somebody sees the network who knows of these faults.
+  // Whether a path leads from one rank to another, as seen by somebody who knows of these faults.
   virtual bool leads(int /*from*/, int /*to*/, net::View /*view*/) const { return true; }
 
-  // Whether the route may choose it without the program asking for it.
+  // Whether the route may choose it without the program requesting it.
   virtual bool competes() const { return true; }
 
-  // Whether a step may be shorter than the others, as the receiver learns only from the message.
+  // Whether a step may be shorter than the others, which the receiver learns only from the message.
   virtual bool carries_counted() const { return true; }
 
   // Returns how far apart the nodes of two ranks are. The time of a put depends on that, and on where in
   // their nodes the ranks are.
   virtual std::uint32_t distance(int from, int to) const = 0;
 
-  // Sends messages that all come from one rank and are ready to go. The caller awaits it; it ends when the
-  // sender's processor is free. `turn` tells the rank's sends apart, so that they can use different hardware
-  // queues.
+  // Sends messages that all come from one rank and are ready to be sent. The caller awaits it; it ends when
+  // the sender's processor is free. `turn` distinguishes the rank's sends, so that they can use different
+  // hardware queues.
   virtual des::Task send(std::vector<Message*> messages, std::uint32_t turn) = 0;
 
-  // Whether the hardware itself moves the bytes of Message::bytes_of_puts, and not only says when they arrive.
+  // Whether the hardware itself moves the bytes of Message::bytes_of_puts, and not only determines when
+  // they arrive.
   virtual bool moves_bytes() const { return false; }
 
-  // Whether the hardware also brings what a rank sends to itself. Otherwise a kernel copies it.
+  // Whether the hardware also delivers what a rank sends to itself. Otherwise a kernel copies it.
   virtual bool loops_back() const { return false; }
 
   // Copies a message within a rank with a kernel of its accelerator.
@@ -85,26 +86,26 @@ class Protocol {
   // Sends a small packet from `from`'s host to `to`'s.
   virtual void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) = 0;
 
-  // Whether each send meets a receive. The receiver then calls `receive` once per step, instead of sending a
-  // guard's signal.
+  // Whether each send matches a receive. The receiver then calls `receive` once per step, instead of
+  // sending a guard's signal.
   virtual bool has_receives() const { return false; }
   virtual void receive(Message& /*message*/) {}
 
-  // Returns the time of the receiver's processor from an arrival until its program continues.
+  // Returns the time on the receiver's processor from an arrival until its program continues.
   virtual des::Time notice() const { return site_.machine.host.poll; }
-  // Returns the time of a processor to have something sent.
+  // Returns the time that it takes a processor to have something sent.
   virtual des::Time post() const { return site_.machine.host.post; }
 
  protected:
   const Site& site() const { return site_; }
-  // Runs a kernel that packs or unpacks data that lies in runs. Contiguous blocks need none.
+  // Runs a kernel that packs or unpacks data in runs. Contiguous blocks need none.
   des::Task pack(const Message& message) const;
 
  private:
   Site site_;
 };
 
-// A protocol of cards or hubs, each of which reaches the others of one interconnect.
+// A protocol of cards or hubs, each of which reaches the others on one interconnect.
 class CardProtocol : public Protocol {
  public:
   bool reaches(int from, int to) const override;

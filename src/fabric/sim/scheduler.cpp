@@ -86,7 +86,7 @@ std::optional<int> Scheduler::next() {
   return rank;
 }
 
-// Processes one event. An error in the model ends every rank that waits.
+// Processes one event. An error in the model ends every waiting rank.
 bool Scheduler::step() {
   try {
     return simulator_.step();

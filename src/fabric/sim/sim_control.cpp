@@ -9,7 +9,7 @@ namespace tca::sim {
 
 namespace {
 
-// Ranks take turns, so that the one that comes last completes the exchange for all.
+// Ranks take turns, so the last one to arrive completes the exchange for all.
 class Exchange final : public control::AllGather {
  public:
   Exchange(std::shared_ptr<Gathering> gathering, Model& model, int rank)
@@ -46,7 +46,7 @@ std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_v
   return *gather_shared(mine, what);
 }
 
-// A rank that copied what all have brought would make work by the square of their number.
+// If every rank copied what all have contributed, the work would grow with the square of their number.
 std::shared_ptr<const std::vector<base::Blob>> SimControl::gather_shared(const base::Blob& mine,
                                                                          std::string_view what) {
   const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine, control::Ballot::in(what), {});
@@ -81,7 +81,7 @@ std::unique_ptr<control::AllGather> SimControl::begin_among(const control::Subse
 
 void SimControl::leave(const std::optional<control::Trouble>& why) { model_->scheduler().leave(rank_, why); }
 
-// When the wait fails and this rank ends because of it, it passes the same reason on, so that ranks far from
+// If the wait fails and this rank ends because of it, it passes on the same reason, so that ranks far from
 // the lost one name that one.
 bool SimControl::wait_turn(const control::Wait& wait, std::chrono::nanoseconds at_most) {
   try {

@@ -105,9 +105,9 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(const fabric::WindowSpec& wind
   return std::make_unique<SimMemory>(regions, std::move(owned), rank_);
 }
 
-// Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal when a pair has no
+// Returns the flows between pairs of ranks: the puts of each protocol, or a bare signal if a pair has no
 // puts with data. They are in the order in which the chain first names each, which is the order in which a
-// DMA controller gets them. `own` are the lengths that the flows have from this rank.
+// DMA controller gets them. `own` are this rank's lengths for the flows.
 SimProgram::Flows SimFabric::flows_of(const fabric::ChainSpec& share, std::span<const fabric::Put> puts,
                                       Lengths own) {
   using Key = std::tuple<int, int, std::size_t>;
@@ -139,7 +139,7 @@ SimProgram::Flows SimFabric::flows_of(const fabric::ChainSpec& share, std::span<
 std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& share) {
   std::vector<fabric::Put> puts(share.outgoing.begin(), share.outgoing.end());
   if (net::ports_collide(model_->machine().network)) {
-    // Every rank begins with the rank after itself, so that two do not use the port of the same rank at once.
+    // Every rank begins with the rank after itself, so that no two use the port of the same rank at once.
     std::ranges::stable_sort(puts, {},
                              [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
   }

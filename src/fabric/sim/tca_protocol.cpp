@@ -52,7 +52,7 @@ class TcaProtocol final : public CardProtocol {
     return *network.node.units[network.interconnects[interconnect()].nic].dma;
   }
 
-  // Says where the bytes of the chain's last descriptors lie, where hubs move them.
+  // Says where the bytes of the chain's last descriptors are, if hubs move them.
   static void add_bytes(net::DmaChain& chain, const Message& message) {
     const std::span<net::Descriptor> last =
         std::span(chain.descriptors).last(message.puts.size()).first(message.bytes_of_puts.size());

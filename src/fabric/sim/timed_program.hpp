@@ -1,4 +1,4 @@
-// A TimedProgram is a SimProgram that tells of its arrivals, in virtual time.
+// A TimedProgram is a SimProgram that reports its arrivals, in virtual time.
 #pragma once
 
 #include <cstdint>

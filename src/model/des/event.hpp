@@ -16,8 +16,8 @@ struct Event {
 };
 static_assert(sizeof(Event) == 16);
 
-// Returns the place of an event among those of one time. It contains neither an address nor a count of all
-// events, so that the order depends on the model alone.
+// Returns an event's place among those of the same time. It contains neither an address nor a count of all
+// events, so the order depends on the model alone.
 constexpr std::uint64_t rank_of(const Event& event) {
   return std::uint64_t{event.object} << 32 | event.sequence;
 }
@@ -25,14 +25,14 @@ constexpr bool before(const Event& a, const Event& b) {
   return a.time != b.time ? a.time < b.time : rank_of(a) < rank_of(b);
 }
 
-// Holds the events that are still to come. Both kinds of queue return them in the same order; the heap is the
-// simple one against which the wheel is checked.
+// Holds the pending events. Both kinds of queue return them in the same order; the heap is the simple one
+// against which the wheel is checked.
 class Queue {
  public:
   virtual ~Queue() = default;
   virtual void push(const Event& event) = 0;
 
-  // Takes the next event if it comes no later than `until`.
+  // Takes the next event if it is due no later than `until`.
   virtual bool pop(Time until, Event& event) = 0;
   virtual std::size_t size() const = 0;
 };

@@ -1,5 +1,4 @@
-// Allocates memory for the frames of coroutines. A frame that ends leaves its memory to the next one of its
-// size.
+// Allocates memory for coroutine frames. A frame that ends leaves its memory to the next one of its size.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Allocates memory for large state that is visited in no particular order. It uses huge pages where the
-// system has them: otherwise most accesses to a model of tens of thousands of nodes would begin with a
-// page-table walk.
+// Allocates memory for large state that is visited in no particular order. It uses huge pages if the system
+// has them: otherwise most accesses to a model of tens of thousands of nodes would begin with a page-table
+// walk.
 #pragma once
 
 #include <sys/mman.h>

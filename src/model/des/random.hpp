@@ -1,5 +1,5 @@
-// A counter-based generator of random numbers. Number n of an object is a function of the seed, the object
-// and n alone, so that the numbers one object draws never change those of another.
+// A counter-based random number generator. Number n of an object is a function of the seed, the object and
+// n alone, so the numbers that one object draws never change those of another.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Random {
 
   std::uint64_t next() { return base::mix(key_ + base::golden * ++count_); }
 
-  // Returns a number evenly distributed in [0, below), with a bias of at most below / 2^64.
+  // Returns a number uniformly distributed in [0, below), with a bias of at most below / 2^64.
   std::uint64_t below(std::uint64_t below) {
     const std::uint64_t number = next(), low = number & UINT32_MAX, high = number >> 32;
     const std::uint64_t below_low = below & UINT32_MAX, below_high = below >> 32;

@@ -17,7 +17,7 @@ constexpr std::size_t most_handlers = 16;
 // How many events ahead each stage of Handler::prepare runs. The stages are far enough apart for memory to
 // answer from one to the next.
 constexpr std::array<std::size_t, 4> places_ahead{12, 8, 4, 2};
-constexpr std::size_t few_pending = 8192;  // the state of so few objects stays in the caches by itself
+constexpr std::size_t few_pending = 8192;  // the state of so few objects stays in the caches anyway
 constexpr std::size_t most_named = 20;     // agents in one message
 constexpr std::size_t frame_bytes = 256;   // the part of a coroutine's frame that most of its steps need
 
@@ -171,7 +171,7 @@ void Simulator::process(const Event& event) {
   handlers_[event.object >> object_bits]->handle(event);
 }
 
-// Inserts an event that comes before some of those already taken out of the queue.
+// Inserts an event that is due before some of those already taken out of the queue.
 void Simulator::insert(const Event& event) {
   if (soon_count_ == soon_.size()) queue_->push(soon(--soon_count_));
   std::size_t place = soon_count_++;

@@ -1,4 +1,4 @@
-// The Simulator holds the clock, the events to come, and the agents: programs that wait for simulated time
+// The Simulator holds the clock, the pending events, and the agents: programs that wait for simulated time
 // and for each other.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tca::des {
 
-// A readable name such as "rank 3" or "dma 12.1". It is formatted only when it is needed, and its text is a
+// A readable name such as "rank 3" or "dma 12.1". It is formatted only when needed, and its text is a
 // literal.
 struct Label {
   constexpr Label() = default;
@@ -34,7 +34,8 @@ class Handler {
   virtual void handle(const Event& event) = 0;
 
   // Prefetches what an upcoming event will need. The stages run from 0 to 3; the higher, the sooner the
-  // event. The state of a large model is in no cache, so it is better fetched while other events are handled.
+  // event. A large model's state is in no cache, so it is better to fetch it while other events are
+  // handled.
   virtual void prepare(const Event& /*event*/, unsigned /*stage*/) const {}
 };
 
@@ -79,20 +80,20 @@ class Simulator {
     soon_count_ == 0 || before(soon(soon_count_ - 1), event) ? queue_->push(event) : insert(event);
   }
 
-  // Adds an agent, which begins at the present time but not within this call.
+  // Adds an agent, which begins at the current time but not within this call.
   void spawn(Task program, Label name, AgentKind kind = AgentKind::worker);
 
   // Agents co_await these.
   auto sleep(Time span) { return Sleep{*this, now_ + span}; }
   auto sleep_until(Time time) { return Sleep{*this, time}; }
 
-  // Runs until nothing is left to happen. Throws what an agent throws. When workers are left waiting, throws
+  // Runs until nothing is left to happen. Throws what an agent throws. If workers are left waiting, throws
   // Error{timed_out}, which names them and what they wait for.
   void run();
-  // Runs up to and including `until`; returns false when nothing is left to happen. The caller has to detect
+  // Runs up to and including `until`; returns false if nothing is left to happen. The caller has to detect
   // a deadlock.
   bool run_until(Time until);
-  // Processes a single event; returns false when there is none.
+  // Processes a single event; returns false if there is none.
   bool step();
 
   // Returns a hash over every event so far, in order. It is equal for equal models, whatever the queue, the
@@ -102,12 +103,12 @@ class Simulator {
   std::size_t pending() const { return soon_count_ + queue_->size(); }
   std::size_t workers() const { return workers_; }
 
-  // Returns the workers that have not ended and wait for something other than time.
+  // Returns the workers that have not ended and are waiting for something other than time.
   std::vector<Waiting> waiting() const;
   [[noreturn]] void fail_deadlocked() const;
 
-  // The awaitables of wait.hpp are built on the following calls. An agent is parked in a list and woken from
-  // it later. A woken agent runs at the present time, but after this call.
+  // The awaitables of wait.hpp are built on the following calls. An agent is parked in a list and woken
+  // from it later. A woken agent runs at the current time, but after this call.
   void park(Task::Handle task, WaitList& list, Label what, std::uint64_t need);
   void wake_first(WaitList& list);
   // Moves the first agent of one list to the end of another, where it waits for something else.
@@ -174,9 +175,9 @@ class Simulator {
   std::uint64_t hash_ = 0;
   std::uint64_t events_ = 0;
   std::unique_ptr<Queue> queue_;
-  // A ring of the next events, in order. They leave the queue before their turn so that what they need can be
-  // prefetched. Empty while few events are pending, since the state of their objects then stays in the caches
-  // by itself.
+  // A ring of the next events, in order. They leave the queue before their turn so that what they need can
+  // be prefetched. Empty while few events are pending, since their objects' state then stays in the caches
+  // anyway.
   std::array<Event, 32> soon_;
   std::size_t soon_first_ = 0, soon_count_ = 0;
   std::vector<Handler*> handlers_;
@@ -185,7 +186,7 @@ class Simulator {
   LargeVector<Label> names_;  // of the agents
   std::uint32_t free_agent_ = WaitList::nobody;
   std::size_t workers_ = 0;
-  bool ended_ = false;  // the running agent has come to its end
+  bool ended_ = false;  // the running agent has ended
 };
 
 }  // namespace tca::des

@@ -92,12 +92,12 @@ class Semaphore {
   std::uint64_t available() const { return count_ > 0 ? static_cast<std::uint64_t>(count_) : 0; }
   void release(std::uint64_t count = 1);
   // Takes units at once and out of turn, even units that are not available: later requests then wait until
-  // enough have come back.
+  // enough have been returned.
   void take(std::uint64_t count) { count_ -= static_cast<std::int64_t>(count); }
 
   auto acquire(std::uint64_t count = 1) { return Acquire{*this, count}; }
-  // Moves the first agent that waits for `waiting`, a signal that is not raised, to the end of the requests:
-  // it continues once it has been given one unit.
+  // Moves the first agent that waits for `waiting`, a signal that is not raised, to the end of the
+  // requests: it continues once it has been given one unit.
   void ask_for(Signal& waiting) { simulator_.move_first(waiting.list_, list_, name_, 1); }
 
  private:

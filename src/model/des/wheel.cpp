@@ -69,8 +69,8 @@ std::uint64_t Wheel::next_bucket() const {
   return current_ + 1 + ((slot - start) & mask_);
 }
 
-// Advances to the next occupied bucket and sorts its events. Events that now lie less than a turn ahead move
-// from the heap onto the wheel.
+// Advances to the next occupied bucket and sorts its events. Events that are now less than a turn ahead
+// move from the heap onto the wheel.
 bool Wheel::open_next() {
   if (on_wheel_ == 0 && ahead_.size() == 0) return false;
   current_ = on_wheel_ > 0 ? next_bucket() : bucket(ahead_.top());

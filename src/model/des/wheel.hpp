@@ -1,8 +1,8 @@
 // A queue as a timing wheel: a circle of buckets, each a power of two of picoseconds wide, a bitmap of the
-// occupied buckets, and a heap for events that lie more than a turn ahead.
+// occupied buckets, and a heap for events that are more than a turn ahead.
 //
-// A bucket is sorted once, when its turn comes; the others are unordered lists. So an event costs a push onto
-// a list and its share of sorting a few events, however many are pending.
+// A bucket is sorted once, when its turn comes; the others are unordered lists. So an event costs a push
+// onto a list and its share of sorting a few events, however many are pending.
 #pragma once
 
 #include <cstdint>

@@ -16,27 +16,27 @@ namespace tca::net {
 
 enum class Fidelity {
   tlp,  // every packet is simulated
-  // A transfer that has its links to itself is computed as a whole; it is demoted to packets where it
-  // meets others.
+  // A transfer that has its links to itself is computed as a whole; it is demoted to packets where it meets
+  // others.
   train,
   flow,  // streams share links with max-min fairness; single packets as in train
-  rtl,   // as tlp, with the hubs' own RTL in the place of the model of them
+  rtl,   // as tlp, with the hubs' own RTL in place of their model
 };
 
 // One direction of a cable or of a bus.
 struct LinkKind {
   std::string name;
   double bytes_per_s = 0;       // on the wire after line coding, headers included
-  double peer_bytes_per_s = 0;  // for packets from or to a device's memory; 0 when they are as fast as others
+  double peer_bytes_per_s = 0;  // for packets from or to a device's memory; 0 if they are as fast as others
   // The most data in one packet on the wire; a larger packet crosses as several.
   std::uint32_t payload_bytes = 0;
-  std::uint32_t header_bytes = 0;  // all else that such a packet puts on the wire
-  des::Time latency = 0;           // from the departure of the first byte to its being seen at the other end
+  std::uint32_t header_bytes = 0;  // everything else that such a packet puts on the wire
+  des::Time latency = 0;           // from the departure of the first byte until it is seen at the other end
   std::uint32_t credits = 0;       // packets that the other end has room for; at least 2 on rings and tori
 };
 
 // Returns the rate of a PCIe link: lanes times transfers, less the line coding (8b/10b up to generation 2,
-// 128b/130b from 3 on). Returns 0 for a generation or a number of lanes that PCIe does not have.
+// 128b/130b from 3 on). Returns 0 for a generation or number of lanes that PCIe does not have.
 double pcie_bytes_per_s(int generation, int lanes);
 
 // What a memory offers to accesses from outside.
@@ -45,10 +45,10 @@ struct MemoryPort {
   double read_bytes_per_s = 0;   // of data
   des::Time request_gap = 0;     // time for which each request occupies the port in addition to its data
   double write_bytes_per_s = 0;  // of data
-  des::Time write_latency = 0;   // from the acceptance of a packet to its being visible to a polling reader
+  des::Time write_latency = 0;   // from the acceptance of a packet until it is visible to a polling reader
   std::uint64_t near_bytes = 0;  // a longer transfer is read at the rate below; 0: no such limit
   double far_read_bytes_per_s = 0;
-  bool device = false;  // memory of a GPU: links have a rate of their own for it (peer_bytes_per_s)
+  bool device = false;  // memory of a GPU: links have a separate rate for it (peer_bytes_per_s)
 };
 
 // How a unit forwards packets.
@@ -69,21 +69,23 @@ struct DmaKind {
   std::uint32_t request_bytes = 0;  // most data that one read request asks for
   std::uint32_t packet_bytes = 0;   // most data in an outgoing packet
   std::uint32_t tags = 0;           // requests under way, over all channels
-  // From the end of an answer until its tag asks again; nothing: it does as soon as the answer's head is there.
+  // From the end of an answer until its tag asks again; if empty, it does so as soon as the answer's head
+  // is there.
   std::optional<des::Time> tag_back = {};
   des::Time request_gap = 0;  // least time between two requests
   des::Time turn = 0;         // from the arrival of data to its departure as a write
   des::Time notify = 0;       // from the last write to the write of the flag
 };
 
-// The same controller as RTL, where that takes the model's place: what of it the RTL leaves open, and what is around it.
+// The same controller as RTL, if that replaces the model: what the RTL leaves open about it, and what
+// surrounds it.
 struct RtlKind {
   std::uint32_t bits = 0;           // of the data path: 128 or 256
   des::Time cycle = 0;              // of the clock
   std::uint32_t tags = 0;           // requests under way, over all channels
   std::uint32_t request_bytes = 0;  // most data that one read request asks for, and most in a packet
   std::uint32_t answer_bytes = 0;   // most data in a packet of an answer
-  des::Time hard_ip = 0;            // through the PCIe block of a port, either way
+  des::Time hard_ip = 0;            // through a port's PCIe block, in either direction
   des::Time time_out = 0;           // from a request until its answer is given up
 };
 
@@ -109,12 +111,12 @@ struct UnitKind {
   Role role = Role::bridge;
   RouterKind router;                 // of bridges and NICs
   std::optional<MemoryPort> memory;  // of memories
-  std::optional<DmaKind> dma;        // of NICs that are driven like PEACH2
+  std::optional<DmaKind> dma;        // of NICs driven like PEACH2
   std::optional<RtlKind> rtl;        // of those with a dma that exist in RTL
-  std::optional<ApeKind> ape;        // of NICs that are driven like APEnet+
+  std::optional<ApeKind> ape;        // of NICs driven like APEnet+
 };
 
-// A cable or bus between two units of a node. Each direction has a link kind of its own.
+// A cable or bus between two units of a node. Each direction has its own link kind.
 struct Wire {
   std::uint32_t a = 0, b = 0;         // indices into NodeKind::units
   std::uint32_t there = 0, back = 0;  // indices into Description::links: from a to b, from b to a
@@ -137,24 +139,24 @@ enum class TopologyKind {
 struct Topology {
   TopologyKind kind = TopologyKind::chain;
   std::vector<std::uint32_t> size;
-  // Node order[p] stands at place p; empty when node p does. The places of a double ring are numbered along
-  // the first ring, then along the second.
+  // Node order[p] is at place p; if empty, node p is. The places of a double ring are numbered along the
+  // first ring, then along the second.
   std::vector<std::uint32_t> order;
 
-  std::uint32_t nodes() const;  // of one instance; UINT32_MAX when there are more than that
+  std::uint32_t nodes() const;  // of one instance; UINT32_MAX if there are more than that
 };
 
 // Returns the least and the most numbers that the size of a topology may have.
 std::pair<std::size_t, std::size_t> dimensions(TopologyKind kind);
 
-// An interconnect joins nodes through a NIC in each. A topology that is smaller than the machine is repeated
-// side by side until all nodes are covered; its instances are sub-clusters.
+// An interconnect connects nodes through a NIC in each. A topology that is smaller than the machine is
+// repeated side by side until all nodes are covered; its instances are sub-clusters.
 struct Interconnect {
   std::string name;
   std::uint32_t nic = 0;   // index into NodeKind::units
   std::uint32_t link = 0;  // index into Description::links
   Topology topology;
-  RouterKind switches;  // of topologies that have switches
+  RouterKind switches;  // of topologies with switches
 };
 
 struct Description {
@@ -171,8 +173,8 @@ constexpr std::size_t most_units = 63, most_interconnects = 255;
 constexpr std::uint32_t most_extent = 32767;
 
 // Checks that the parts fit together. Throws Error{invalid_argument} that names what contradicts what: an
-// index out of range, a rate of zero, units that no wire joins, a topology whose size does not divide the
-// number of nodes. Network's constructor calls it.
+// index out of range, a rate of zero, units that no wire connects, a topology whose size does not divide
+// the number of nodes. Network's constructor calls it.
 void check(const Description& description);
 
 // Returns whether some busy output loses time when it turns to another input.
@@ -182,7 +184,7 @@ bool ports_collide(const Description& description);
 // throw Error{invalid_argument} that lists the existing names.
 std::uint32_t find_unit(const NodeKind& node, std::string_view name);
 // Returns the host memory that is the fewest wires away from a unit: that of the socket whose processor
-// drives it. Throws Error{invalid_argument} when wires lead to none.
+// drives it. Throws Error{invalid_argument} if wires lead to none.
 std::uint32_t nearest_host(const NodeKind& node, std::uint32_t unit);
 std::uint32_t find_link(const Description& description, std::string_view name);
 std::uint32_t find_interconnect(const Description& description, std::string_view name);

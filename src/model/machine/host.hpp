@@ -1,4 +1,4 @@
-// Times that a node's processor costs the program that runs on it.
+// Times that a node's processor costs the program running on it.
 #pragma once
 
 #include <cmath>
@@ -24,8 +24,8 @@ struct HostKind {
 
 // How the hubs of a ring or torus watch their neighbours and their hosts.
 struct WatchKind {
-  des::Time heartbeat = 0;       // a neighbour gives a sign of life at least so often
-  des::Time silence = 0;         // without one for so long, it is taken for failed
+  des::Time heartbeat = 0;       // a neighbour gives a sign of life at least this often
+  des::Time silence = 0;         // after this long without one, it is assumed to have failed
   des::Time host_heartbeat = 0;  // the same between a hub and its own host
   des::Time host_silence = 0;
   des::Time handle = 0;          // from the arrival of news at a hub until it acts on it and passes it on

@@ -1,4 +1,4 @@
-// Models how long a kernel runs on a GPU (a roofline), and what puts cost that kernels issue themselves.
+// Models how long a kernel runs on a GPU (a roofline), and the cost of puts that kernels issue themselves.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace tca::net {
 
 struct GpuKind {
   std::string name;               // "K20X"
-  double memory_bytes_per_s = 0;  // of its memory, as its data sheet gives it
-  double memory_share = 0;        // the share of that rate which stencils reach
+  double memory_bytes_per_s = 0;  // of its memory, from its data sheet
+  double memory_share = 0;        // the share of that rate that stencils reach
   double flops_per_s = 0;         // in the precision that the machine's programs use
   des::Time launch = 0;           // from the host's call to the start of the kernel
   des::Time synchronise = 0;      // from the end of the kernel until the host knows of it
@@ -27,16 +27,16 @@ des::Time kernel_time(const GpuKind& gpu, double bytes, double flops);
 struct KernelChunks {
   std::uint32_t data = 0, wire = 0;  // bytes of a chunk: its data, and what takes up the wire
   des::Time move = 0;                // of a chunk, at both ends together
-  des::Time block = 0;               // of a step, where a block has several warps
+  des::Time block = 0;               // of a step, if a block has several warps
 };
 
 // A protocol with which kernels put, on GPUs that map each other's memory; see docs/protocols.md.
 struct KernelProtocol {
-  // What a step takes, in sum, from its beginning to the first store and from the last arrival until the
-  // kernel continues.
+  // The times of a step, in total, from its beginning to the first store and from the last arrival until
+  // the kernel continues.
   des::Time start = 0;
-  double bytes_per_s = 0;  // of data that all warps together store, a flag behind it; without chunks
-  des::Time blocks = 0;    // of a step where several blocks put, each with a fence and a flag; without chunks
+  double bytes_per_s = 0;  // of data that all warps store together, followed by a flag; without chunks
+  des::Time blocks = 0;    // of a step where several blocks put, each with a fence and a flag; no chunks
   std::optional<KernelChunks> chunks;  // instead
 };
 
@@ -44,7 +44,7 @@ struct KernelProtocol {
 struct Kernels {
   des::Time node = 0;  // in a CUDA graph: from the end of one kernel to the beginning of the next
   des::Time load = 0;  // of a load from memory that no cache of the multiprocessor holds
-  std::map<std::string, KernelProtocol> protocols;  // by name; empty where kernels do not put
+  std::map<std::string, KernelProtocol> protocols;  // by name; empty if kernels do not put
 };
 
 }  // namespace tca::net

@@ -15,7 +15,7 @@ namespace tca::net {
 
 namespace {
 
-// A million nodes take 1 GB. A larger number is a slip of the pen.
+// A million nodes take 1 GB. A larger number is a typing error.
 constexpr std::int64_t most_nodes = 1 << 20;
 
 HostKind read_host(const MachineTable& table) {
@@ -110,7 +110,7 @@ std::vector<std::string> read_places(const MachineTable& root, const Description
   return places;
 }
 
-// Finds errors that no single table shows: units that no wire joins.
+// Finds errors that no single table shows: units that no wire connects.
 void check_parts(const MachineTable& root, const Description& network) {
   try {
     check(network);

@@ -21,15 +21,15 @@ namespace tca::net {
 struct Machine {
   std::string name;   // name of its file: "ha-pacs-tca"
   std::string title;  // for display: "HA-PACS/TCA"
-  std::string note;   // what readers should know of it, such as that it was never built
+  std::string note;   // what readers should know about it, such as that it was never built
 
   Description network;
   HostKind host;
-  std::optional<WatchKind> watch;         // of its hubs; nothing where they watch nobody
+  std::optional<WatchKind> watch;         // of its hubs; nothing if they watch nobody
   GpuKind gpu;                            // all GPUs of a machine are alike
   Kernels kernels;                        // and so are the costs of puts by their kernels
   std::map<std::string, MpiLibrary> mpi;  // by name; see default_mpi
-  std::string default_mpi;                // empty where there is none
+  std::string default_mpi;                // empty if there is none
   // The units in which the ranks of a node compute, such as gpu0, from the node's first rank to its last.
   std::vector<std::string> places;
   std::vector<MachineNumber> numbers;  // all numbers of the file
@@ -37,7 +37,7 @@ struct Machine {
   std::uint32_t max_ranks() const { return network.nodes * static_cast<std::uint32_t>(places.size()); }
 };
 
-// Where a rank computes. Ranks fill one node after the other.
+// Where a rank computes. Ranks fill one node after another.
 struct RankPlace {
   std::uint32_t node = 0;
   std::uint32_t unit = 0;  // index into NodeKind::units
@@ -45,10 +45,10 @@ struct RankPlace {
 
 RankPlace place_of_rank(const Machine& machine, std::uint32_t rank);
 
-// Throws Error{invalid_argument} when the machine has no room for this many ranks.
+// Throws Error{invalid_argument} if the machine has no room for this many ranks.
 void check_ranks(const Machine& machine, std::uint64_t ranks);
 
-// Returns the library of this name, or the machine's default when the name is empty. Throws
+// Returns the library with this name, or the machine's default if the name is empty. Throws
 // Error{invalid_argument} that lists the existing names.
 const MpiLibrary& find_mpi(const Machine& machine, std::string_view name);
 

@@ -50,7 +50,7 @@ bool is_file_name(const std::string& name) { return fs::path(name).extension() =
 
 std::vector<fs::path> folders() {
   std::vector<fs::path> found;
-  base::warn_of_unknown_variables();  // of a program that has no world, as tca model
+  base::warn_of_unknown_variables();  // for a program that has no world, such as tca model
   if (const char* asked = base::set_variable("OPENTCA_MACHINES"); asked != nullptr) {
     std::istringstream list(asked);
     for (std::string folder; std::getline(list, folder, ':');)
@@ -111,9 +111,9 @@ std::string read_text(const fs::path& path) {
   return text;
 }
 
-// Finds the file that `child` extends. A file beside `child` is preferred to one of the same name elsewhere,
-// so that a folder of machines works wherever it is put. The child itself is skipped, since it may have the
-// name of the machine that it changes.
+// Finds the file that `child` extends. A file next to `child` is preferred to one of the same name
+// elsewhere, so that a folder of machines works wherever it is put. The child itself is skipped, since it
+// may have the name of the machine that it changes.
 fs::path find_parent(const std::string& name, const fs::path& child) {
   const bool is_name = !is_file_name(name);
   const fs::path beside = child.parent_path() / (is_name ? name + ".toml" : name);

@@ -1,5 +1,5 @@
-// Machine files on disk: where they are found, how one extends another, and at which place in a file a value
-// stands. docs/model.md describes their contents.
+// Machine files on disk: where they are found, how one extends another, and where in a file a value is.
+// docs/model.md describes their contents.
 #pragma once
 
 #include <filesystem>
@@ -47,16 +47,16 @@ using Overrides = std::map<std::string, double, std::less<>>;
 // Returns the names of the machines in all folders searched.
 std::vector<std::string> list_machines();
 
-// Returns the file of a machine: NAME.toml in the folders of $OPENTCA_MACHINES (separated by colons) or where
-// OpenTCA's own machines are (base/data.hpp). When `name` ends in .toml, it is the path itself. Throws
+// Returns the file of a machine: NAME.toml in the folders of $OPENTCA_MACHINES (separated by colons) or
+// where OpenTCA's own machines are (base/data.hpp). If `name` ends in .toml, it is the path itself. Throws
 // Error{invalid_argument}.
 std::filesystem::path find_machine(const std::string& name);
 
 // Returns the folder of the published figures, `published` in one of the folders above.
 std::filesystem::path find_published();
 
-// A machine file merged with the files that it extends. It is parsed, but not yet interpreted. A file that is
-// extended is looked for beside the extending file first, then as find_machine does.
+// A machine file merged with the files that it extends. It is parsed, but not yet interpreted. An extended
+// file is looked for first next to the extending file, then as find_machine does.
 class MachineFile {
  public:
   // Throws Error{invalid_argument}, whose message begins with FILE:LINE:COLUMN.

@@ -58,7 +58,7 @@ std::uint32_t small(const Layers& layers, std::string_view key) {
   return static_cast<std::uint32_t>(size);
 }
 
-// What goes along with a request is one packet, whose bytes are counted in 32 bits.
+// What travels with a request is one packet, whose bytes are counted in 32 bits.
 std::int64_t inline_limit(const Layers& layers, std::string_view key) {
   const MachineTable& table = layers.at(key);
   const std::int64_t limit = table.size(key);

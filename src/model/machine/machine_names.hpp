@@ -13,7 +13,7 @@ namespace tca::net {
 // mpi/mvapich2-gdr-2.2; "the file" for the root.
 std::string heading(std::string_view path);
 
-// Returns "; did you mean `ring`?" where a name is that near to `word`, and nothing elsewhere.
+// Returns "; did you mean `ring`?" if a name is that close to `word`, and nothing otherwise.
 template <class Names>
 std::string did_you_mean(std::string_view word, const Names& names) {
   const std::optional<std::string> meant = base::nearest(word, names);

@@ -103,7 +103,7 @@ UnitKind read_unit(const MachineTable& table, const std::string& name) {
   return unit;
 }
 
-// Refuses a name that another unit has already: wires, interconnects and ranks refer to units by name.
+// Refuses a name that another unit already has: wires, interconnects and ranks refer to units by name.
 void add_unit(const MachineTable& units, const std::string& table, const UnitKind& unit, NodeKind& node) {
   if (std::ranges::find(node.units, unit.name, &UnitKind::name) != node.units.end())
     units.reject(table,

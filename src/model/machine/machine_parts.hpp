@@ -17,7 +17,7 @@ void read_units(const MachineTable& root, Description& into);
 void read_wires(const MachineTable& root, Description& into);
 void read_interconnects(const MachineTable& root, Description& into);
 
-// Reads [mpi.NAME]. A library may be `like` another one and give only what differs.
+// Reads [mpi.NAME]. A library may be `like` another one and give only the differences.
 std::map<std::string, MpiLibrary> read_mpi(const MachineTable& table, const Description& network);
 
 }  // namespace tca::net

@@ -48,7 +48,7 @@ Place MachineTable::place(std::string_view key) const {
 
 void MachineTable::reject(std::string_view key, std::string_view why) const { fail_at(place(key), why); }
 
-// Reports a missing key. An unknown key with a similar name is taken for a misspelling of it.
+// Reports a missing key. An unknown key with a similar name is assumed to be a misspelling of it.
 void MachineTable::missing(std::string_view key, std::string_view what) const {
   const auto& asked = reading_->asked_[path_];
   for (const auto& [other, node] : table_at(reading_->file_.tree().root, path_))

@@ -1,4 +1,4 @@
-// Reads a machine file table by table. Numbers are returned in the model's units, and a key that was not
+// Reads a machine file table by table. Numbers are returned in the model's units, and a key that nobody
 // asked for is an error.
 #pragma once
 
@@ -25,7 +25,7 @@ class MachineReading {
 
   MachineTable root();
 
-  // Throws for the first key that was not asked for, and suggests the nearest one that was.
+  // Throws for the first key that nobody asked for, and suggests the nearest one that was asked for.
   void finish() const;
 
   // The numbers, in the order in which they were asked for.
@@ -56,16 +56,16 @@ class MachineTable {
   double fraction(std::string_view key) const;    // above 0; has no unit and need not be whole
   std::int64_t count(std::string_view key, std::int64_t least, std::int64_t most) const;
 
-  // Words and truth values stand in the file as they are, without a source.
+  // Words and truth values are in the file as they are, without a source.
   std::string word(std::string_view key) const;
   std::string word(std::string_view key, std::initializer_list<std::string_view> choices) const;
   bool truth(std::string_view key) const;
   std::vector<std::string> words(std::string_view key) const;                    // ["a", "b"], at least one
   std::vector<std::vector<std::string>> word_lists(std::string_view key) const;  // [["a", "b"], ["c"]]
-  // Reads { value = [4, 2, 2], ... }, which has a source as numbers do.
+  // Reads { value = [4, 2, 2], ... }, which has a source, as numbers do.
   std::vector<std::int64_t> extents(std::string_view key, std::int64_t most) const;
 
-  // Throws an error at the place of `key`, or of the table itself when there is no such key.
+  // Throws an error at the place of `key`, or of the table itself if there is no such key.
   [[noreturn]] void reject(std::string_view key, std::string_view why) const;
 
   const std::string& path() const { return path_; }

@@ -16,7 +16,7 @@ std::string_view describe(Quantity quantity);
 // Returns the units of a quantity, as in "ps, ns, us, ms, s"; "none" for a count.
 std::string units_of(Quantity quantity);
 
-// Returns one `unit` in the model's units; nothing when it is not a unit of that quantity. The unit of a
+// Returns one `unit` in the model's units; nothing if it is not a unit of that quantity. The unit of a
 // count is "".
 std::optional<double> factor(Quantity quantity, std::string_view unit);
 

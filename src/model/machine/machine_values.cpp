@@ -18,7 +18,7 @@ namespace {
 // In bytes per second. At the highest rate a byte still takes several of the parts of a picosecond in which
 // Rate (plan.hpp) counts; at the lowest the time of a whole transfer still fits des::Time.
 constexpr double least_rate = 1e6, most_rate = 1e15;
-// 1000 s, in ps: of such times thousands can follow each other before des::Time overflows.
+// 1000 s, in ps: thousands of such times can follow one another before des::Time overflows.
 constexpr double most_time = 1e15;
 
 constexpr std::array origins{Origin::published, Origin::measured, Origin::fitted};

@@ -53,7 +53,7 @@ std::uint32_t Mpi::rails_of(std::uint64_t bytes) const {
              : 1;
 }
 
-// What is not split takes the rails of its sender's adapter in turn.
+// Unsplit messages use the rails of the sender's adapter in turn.
 std::uint32_t Mpi::next_rail(std::uint32_t rank) {
   State& state = ranks_[rank];
   return state.place.rail + state.turns++ % library_.rails_in_turn;
@@ -147,8 +147,8 @@ des::Task Mpi::receive_staged(std::uint32_t from, std::uint32_t to, std::uint64_
   }
 }
 
-// Sends into the receiver's buffer. The data goes through a buffer of the sender when the adapter does not
-// read the GPU.
+// Sends into the receiver's buffer. The data passes through a buffer of the sender's if the adapter does
+// not read the GPU.
 des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message) {
   const Rank& sender = ranks_[from].place;
   const bool staged = reads_staged(from, bytes);

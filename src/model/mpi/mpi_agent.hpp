@@ -23,9 +23,9 @@ class Mpi {
 
   Mpi(Network& network, const HostKind& host, const MpiLibrary& library, const std::vector<Rank>& ranks);
 
-  // The caller awaits both. For a pair of ranks and a tag, the n-th send meets the n-th receive, which names
-  // the same size. `send` ends when the data may be overwritten; `receive` ends when the data is there and
-  // the program knows it.
+  // The caller awaits both. For a pair of ranks and a tag, the n-th send matches the n-th receive, which
+  // names the same size. `send` ends when the data may be overwritten; `receive` ends when the data is
+  // there and the program knows it.
   des::Task send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
   des::Task receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
 

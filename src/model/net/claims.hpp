@@ -16,12 +16,12 @@ struct Claim {
   TrainId train;
   std::uint32_t next;
   des::Time begin, end;
-  // The time after which everything that reaches the link queues behind this train; never when there is no
+  // The time after which everything that reaches the link queues behind this train; never if there is no
   // such time.
   des::Time given;
   std::uint64_t share;      // of the link, in parts of Claims::whole
-  std::uint64_t collision;  // in addition, where the link takes turns with another input
-  LinkId input;             // over which the train comes to the link
+  std::uint64_t collision;  // in addition, if the link takes turns with another input
+  LinkId input;             // over which the train reaches the link
 
   bool overlaps(const Claim& other) const { return begin < other.end && other.begin < end; }
 };
@@ -59,7 +59,7 @@ class Claims {
     Iterator begin() const { return first; }
     Iterator end() const { return last; }
   };
-  // Returns whether those trains on a link for which counts(claim) is true come over several others.
+  // Returns whether those trains on a link for which counts(claim) is true arrive over several others.
   template <class Counts>
   bool turns(LinkId link, const Counts& counts) const {
     const Claim* one = nullptr;
@@ -70,7 +70,7 @@ class Claims {
     }
     return false;
   }
-  // Returns what they take of the link together, in parts of `whole`.
+  // Returns how much of the link they take together, in parts of `whole`.
   template <class Counts>
   std::uint64_t taken(LinkId link, const Counts& counts) const {
     const bool collide = turns(link, counts);

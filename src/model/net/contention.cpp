@@ -103,7 +103,7 @@ std::vector<TrainId> Trains::rivals(TrainId number) const {
   return found;
 }
 
-// Makes a train go by packets. With it go all trains that can then get less of a link than they need, or that
+// Sends a train by packets, and with it all trains that can then get less of a link than they need, or that
 // use the same tags, and in turn all those that these disturb.
 void Trains::go_by_packets(TrainId first) {
   const auto change = [this](TrainId number) {
@@ -132,7 +132,7 @@ void Trains::go_by_packets(TrainId first) {
   }
 }
 
-// A packet that comes behind all packets of a train queues behind them. Any other packet would change the
+// A packet that arrives after all packets of a train queues behind them. Any other packet would change the
 // times of the train's packets, so the train is demoted. The link stays claimed as long as trains are left
 // that must learn of packets on it.
 void Trains::contend(LinkId link, Time start, Time busy) {

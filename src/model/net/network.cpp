@@ -11,7 +11,7 @@ using des::Time;
 
 namespace {
 
-// A hub in RTL passes packets on by itself, in time of its own.
+// A hub in RTL forwards packets itself, with its own timing.
 Description without_routers_of_hubs(Description machine) {
   bool any = false;
   for (UnitKind& unit : machine.node.units) {
@@ -198,7 +198,7 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
   if (transfer.tags == nullptr) co_await passage.passed();
 }
 
-// Tries to send a transfer as a train. Boarding is over at once if the transfer goes by packets.
+// Tries to send a transfer as a train. Boarding is over at once if the transfer is sent by packets.
 void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& boarding) {
   traffic_.expect(transfer.from.node);
   traffic_.expect(transfer.to.node);
@@ -253,7 +253,7 @@ void Network::train_demoted(std::uint32_t number, const Progress& progress) {
     Boarding& boarding = *message.boarding;
     boarding.requests = progress.requests;
     boarding.ready = progress.ready;
-    // A request that is due would be waiting for a tag already, ahead of all later ones.
+    // A request that is due would already be waiting for a tag, ahead of all later ones.
     boarding.has_tag = boarding.ready <= simulator_.now();
     boarding.has_tag ? message.tags->ask_for(boarding.over) : boarding.over.raise();
     message.boarding = nullptr;
@@ -308,7 +308,7 @@ void Network::answer(std::uint32_t number, std::uint32_t bytes) {
   }
 }
 
-// The last of an answer has come, its head now and its end at `end`.
+// The last packet of an answer has arrived, its head now and its end at `end`.
 void Network::finish_request(Message& message, Time end) {
   if (message.tag_back)
     simulator_.spawn(give_back(simulator_, *message.tags, end + *message.tag_back), {"a tag on its way back"},

@@ -1,5 +1,5 @@
-// The network of a machine in simulated time, as agents use it: they move data and send packets, and counters
-// tell them when something has arrived.
+// The network of a machine in simulated time, as agents use it: they move data and send packets, and
+// counters tell them when something has arrived.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace tca::net {
 
-// Runs of bytes. A NIC sends each run by itself, so the distance between them does not matter.
+// Runs of bytes. A NIC sends each run separately, so the distance between them does not matter.
 struct Rows {
   std::uint64_t bytes = 0;  // of one run
   std::uint64_t count = 1;
@@ -34,17 +34,17 @@ struct Transfer {
   des::Time row_gap = 0;           // time lost between rows
   std::uint32_t window = 0;        // requests (or unrequested packets) under way; unused when `tags` is set
   des::Semaphore* tags = nullptr;  // a window shared with other transfers
-  std::optional<des::Time> tag_back = {};  // as that of a DmaKind
+  std::optional<des::Time> tag_back = {};  // like that of a DmaKind
   des::Counter* arrived = nullptr;         // grows by one when the last byte is visible at `to`
-  std::optional<View> view = {};  // the faults that it goes round; those that the source's hub knows now
+  std::optional<View> view = {};  // the faults that it avoids; empty: those that the source's hub knows now
 
   // A transfer within a node: from one memory into another over the node's wires, without a NIC; or from a
   // memory into a NIC that requests the data.
   static constexpr std::uint32_t inside = Packet::inside;
 };
 
-// Tells when all data of a transfer is on its way, so that its source may be overwritten. It must live until
-// then.
+// Tells when all data of a transfer is on its way, so that its source may be overwritten. It must live
+// until then.
 class Passage {
  public:
   Passage(des::Simulator& simulator, des::Label name) : passed_(simulator, name) {}
@@ -62,13 +62,13 @@ struct Word {
   std::uint32_t interconnect = 0;  // the one over which it leaves its node, or Transfer::inside
   std::uint32_t bytes = 0;
   des::Counter* arrived = nullptr;  // grows by one when the packet is visible at `to`
-  std::optional<View> view = {};    // as that of a Transfer
-  // What Losses is told of where the packet is lost; `arrived` where it is null.
+  std::optional<View> view = {};    // like that of a Transfer
+  // Passed to Losses if the packet is lost; `arrived` if this is null.
   const des::Counter* concerns = nullptr;
 };
 
-// One packet of a NIC that is simulated in itself, and so decides on each part of a way by itself: over the wires of
-// its node, or over one cable.
+// One packet of a NIC that is simulated in its own right, and so decides on each part of a path itself:
+// over the wires of its node, or over one cable.
 struct Parcel {
   Endpoint from;
   std::uint32_t to_unit = 0;                    // of the same node, or the NIC at the end of the cable
@@ -76,16 +76,17 @@ struct Parcel {
   Steps steps = {};                             // which one that is
   PacketKind kind = PacketKind::word;
   bool from_array = false;   // data out of a memory
-  std::uint32_t bytes = 0;   // of data; of a request, those requested
-  des::Time gap = 0;         // for which it occupies its port besides
-  std::uint64_t number = 0;  // by which the consignee knows it
+  std::uint32_t bytes = 0;   // of data; for a request, the number requested
+  des::Time gap = 0;         // for which it additionally occupies its port
+  std::uint64_t number = 0;  // identifies it to the consignee
 };
 
 // Takes parcels at their destinations.
 class Consignee {
  public:
   virtual ~Consignee() = default;
-  // The parcel's head is there, or all of it where it is written into a memory; its last byte comes at `tail`.
+  // The parcel's head has arrived, or all of it if it is written into a memory; its last byte arrives at
+  // `tail`.
   virtual void take(std::uint64_t number, Endpoint at, des::Time tail) = 0;
 };
 
@@ -117,7 +118,7 @@ class Network final : public Sink, public TrainObserver {
   // Returns the wire over which data from a unit leaves for another unit of its node.
   const LinkClass& wire(Endpoint from, std::uint32_t to_unit) const;
 
-  // The caller awaits it; it ends when the source may be overwritten. Throws Error{invalid_argument} when no
+  // The caller awaits it; it ends when the source may be overwritten. Throws Error{invalid_argument} if no
   // route leads there.
   des::Task transfer(Transfer transfer);
   // The same in two steps: the task ends when all data has been requested, and `passage` tells when the
@@ -128,17 +129,17 @@ class Network final : public Sink, public TrainObserver {
   void send(const Word& word);
   void send(const Parcel& parcel, Consignee& consignee);
 
-  // Parts of one interconnect are going to fail (faults/network.cpp; Watch lets it happen). Throws
-  // Error{invalid_argument}, which names `asker`, for faults that there cannot be, and where the fidelity is not tlp.
+  // Declares that parts of one interconnect will fail (faults/network.cpp; Watch makes it happen). Throws
+  // Error{invalid_argument}, which names `asker`, for impossible faults, and if the fidelity is not tlp.
   void expect_faults(std::uint32_t interconnect, std::vector<Fault> faults, std::string_view asker,
                      Losses& losses);
-  Damage* damage() const { return damage_.get(); }  // null where nothing fails
-  // A fault happens. What is on its links is lost, and so is what comes there; host faults lose nothing.
+  Damage* damage() const { return damage_.get(); }  // null if nothing fails
+  // A fault happens. What is on its links is lost, and so is what arrives there; host faults lose nothing.
   void fail(std::size_t fault);
-  // The hub of a node knows of a fault from now on: it discards what would go there, and sends round it.
+  // A node's hub knows of a fault from now on: it discards what would be sent there, and sends around it.
   void learn(std::uint32_t node, std::size_t fault);
   View view(std::uint32_t node) const { return damage_ != nullptr ? damage_->known[node] : 0; }
-  // Returns when a hub had the last credit from a neighbour; 0 where it had none.
+  // Returns when a hub last received a credit from a neighbour; 0 if it never did.
   des::Time last_credit(std::uint32_t node, std::uint32_t neighbour) const;
 
   const Plan& plan() const { return plan_; }
@@ -155,11 +156,11 @@ class Network final : public Sink, public TrainObserver {
   void train_arrived(std::uint32_t message) override;
   void train_demoted(std::uint32_t message, const Progress& progress) override;
   Packet train_packet(std::uint32_t message, bool request) const override;
-  // Null when every packet is modelled.
+  // Null if every packet is modelled.
   const Trains* trains() const { return trains_ ? &*trains_ : nullptr; }
 
  private:
-  // An agent waits here until its train has sent all requests or, when the train is demoted, some of them.
+  // An agent waits here until its train has sent all requests or, if the train is demoted, some of them.
   struct Boarding {
     Boarding(des::Simulator& simulator, des::Label name) : over(simulator, name) {}
     des::Signal over;
@@ -168,7 +169,7 @@ class Network final : public Sink, public TrainObserver {
     bool has_tag = false;        // the next request has a tag already
   };
 
-  // What all packets of a transfer or word have in common.
+  // What all packets of a transfer or word share.
   struct Message {
     std::uint64_t to_arrive = 0;  // bytes; a parcel's number
     Endpoint from, to;

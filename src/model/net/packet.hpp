@@ -30,8 +30,8 @@ struct Packet {
   des::Time tail;         // when its last byte arrives where its head is
   PacketId next;          // in the list of a link
   std::uint32_t message;  // the message that it belongs to
-  std::uint32_t bytes;    // of data; of a request, the bytes requested
-  Steps steps;            // left to go over the interconnect
+  std::uint32_t bytes;    // of data; for a request, the bytes requested
+  Steps steps;            // left to travel over the interconnect
   std::uint8_t to_unit;
   std::uint8_t nic;           // the unit through which it leaves its node; `passed` once it has
   std::uint8_t interconnect;  // or `inside`

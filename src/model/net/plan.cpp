@@ -63,8 +63,8 @@ void Plan::add_wires() {
   }
 }
 
-// Searches breadth first from every target, against the direction of the links. Of equal ways, the wires
-// listed first win.
+// Searches breadth-first from every target, against the direction of the links. Of equally short paths, the
+// wires listed first win.
 void Plan::find_ways() {
   next_.assign(std::size_t{units_} * units_, no_link);
   for (std::uint32_t target = 0; target < units_; ++target) {

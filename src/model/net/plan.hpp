@@ -1,6 +1,6 @@
 // A Plan lays a machine out for the event loop. Every one-way link has a number. Where a link ends, what it
-// costs and where a packet goes from there follow from that number and a few small tables that all nodes
-// share.
+// costs and where a packet continues from there follow from that number and a few small tables that all
+// nodes share.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Rate {
   Rate() = default;
   explicit Rate(double bytes_per_s);
   des::Time time(std::uint64_t bytes) const {
-    // For whole transfers over slow links, the product does not fit 64 bits.
+    // For whole transfers over slow links, the product does not fit into 64 bits.
     __extension__ using Product = unsigned __int128;
     return static_cast<des::Time>((Product{bytes} * per_byte_ + half) >> 16);
   }
@@ -47,13 +47,13 @@ struct LinkClass {
   std::uint32_t credit_slots = 0;  // a power of two
   std::string name;
 
-  // The time that a card spends on each packet before its head leaves: before the data comes in or, when
+  // The time that a card spends on each packet before its head leaves: before the data arrives or, if
   // `meanwhile`, pipelined with it.
   des::Time each = 0, second_each = 0;
   bool meanwhile = false;
 
-  // Returns the time of `packets` packets with `bytes` bytes in all. They are cut further where the packets
-  // on the wire are smaller.
+  // Returns the time of `packets` packets with `bytes` bytes in all. They are cut further if packets on the
+  // wire are smaller.
   des::Time wire_time(std::uint64_t bytes, std::uint64_t packets, std::uint8_t flags) const {
     const std::uint64_t pieces =
         bytes <= payload_bytes ? packets : std::max(packets, (bytes + payload_bytes - 1) / payload_bytes);

@@ -6,7 +6,7 @@ namespace tca::net {
 
 namespace {
 
-// Returns the shorter way around a cycle. Opposite positions are equally far either way; there the odd ones
+// Returns the shorter way around a cycle. Opposite positions are equally far both ways; there the odd ones
 // go backwards, so that both directions carry the same load.
 std::int16_t shorter_way(std::uint32_t from, std::uint32_t to, std::uint32_t size, bool wraps) {
   const auto distance = static_cast<std::int32_t>(to) - static_cast<std::int32_t>(from);
@@ -68,7 +68,7 @@ Cable Routes::direct_cable(std::uint32_t number) const {
   const std::uint32_t to = position + next * stride - at * stride;
   cable.to = node / group_ * group_ + (order_.empty() ? to : order_[to]);
   cable.used = true;
-  // A cycle is known by its dimension and direction and by where in the other dimensions it lies.
+  // A cycle is identified by its dimension and direction and by its position in the other dimensions.
   if (wraps_[dimension]) cable.cycle = port * nodes_ + node / group_ * group_ + position - at * stride;
   return cable;
 }

@@ -1,5 +1,5 @@
 // Computes the routes over an interconnect: its cables, and which one a packet takes next. A few numbers in
-// the packet suffice, so that a machine of any size needs no routing tables.
+// the packet suffice, so a machine of any size needs no routing tables.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace tca::net {
 
-// What is left of a packet's way. On chains, rings and tori these are the hops to go in each dimension,
-// negative ones backwards, taken in order of the dimensions. On stars and fat trees it is the way up and
-// down: spine, leaf and node, each plus one, or 0 where not needed.
+// What is left of a packet's path. On chains, rings and tori these are the hops to make in each dimension,
+// negative ones backwards, taken in order of the dimensions. On stars and fat trees it is the path up and
+// down: spine, leaf and node, each plus one, or 0 if not needed.
 using Steps = std::array<std::int16_t, 3>;
 
 constexpr bool done(const Steps& steps) { return (steps[0] | steps[1] | steps[2]) == 0; }
@@ -37,7 +37,7 @@ class Routes {
 
   // Whether cables lead from one node to the other: both are in the same instance.
   bool joined(std::uint32_t from, std::uint32_t to) const { return from / group_ == to / group_; }
-  // Throws Error{invalid_argument} when no cables lead there.
+  // Throws Error{invalid_argument} if no cables lead there.
   Steps steps(std::uint32_t from, std::uint32_t to) const;
 
   // Where a packet goes next: the cable, and the element of its steps that counts this hop.
@@ -46,7 +46,7 @@ class Routes {
     std::uint8_t step;
   };
   static constexpr std::uint8_t no_step = 3;
-  static constexpr std::uint8_t round_step = 4;  // on a way round what has failed (faults/detours.hpp)
+  static constexpr std::uint8_t round_step = 4;  // on a detour (faults/detours.hpp)
 
   Hop at_node(std::uint32_t node, const Steps& steps) const {
     if (switched_) return {node, no_step};
@@ -84,7 +84,7 @@ class Routes {
   std::uint32_t ports_ = 0;
   // Position to node and node to position, within an instance; empty when both are the same.
   std::vector<std::uint32_t> order_, position_;
-  // Of stars and fat trees: nodes per leaf, leaves and spines per instance, and leaves and spines of the
+  // For stars and fat trees: nodes per leaf, leaves and spines per instance, and leaves and spines of the
   // machine.
   std::uint32_t leaf_nodes_ = 0, group_leaves_ = 0, group_spines_ = 0, leaves_ = 0, spines_ = 0;
   std::uint64_t cable_count_ = 0;

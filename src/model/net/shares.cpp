@@ -18,7 +18,7 @@ struct Taker {
 };
 
 // Returns the rate to which the unsettled takers of a link must be held so that, together with those that
-// want less, they use up what is left of it. Infinite when all can have what they want. `takers` is sorted by
+// want less, they use up what is left of it. Infinite if all can have what they want. `takers` is sorted by
 // rate.
 double level(double left, const std::vector<Taker>& takers, const std::vector<bool>& settled) {
   double per_rate = 0;  // sum over those that are still held to the level
@@ -51,8 +51,8 @@ std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32
   std::vector<std::uint64_t> speeds(flows.size(), whole);
   std::vector<double> left(links, static_cast<double>(whole));
   std::vector<bool> settled(flows.size());
-  // The link with the lowest level settles the flows that it limits. The levels of the other links can only
-  // rise by that, so a level that was computed earlier is a bound until its link comes to the front.
+  // The link with the lowest level settles the flows that it limits. This can only raise the levels of the
+  // other links, so a level computed earlier is a bound until its link gets to the front.
   using Level = std::pair<double, std::uint32_t>;
   std::priority_queue<Level, std::vector<Level>, std::greater<>> levels;
   for (std::uint32_t link = 0; link < links; ++link)

@@ -17,9 +17,9 @@ struct Flow {
   std::vector<Demand> demands;
 };
 
-// Returns the speed of each flow, where `whole` is full speed. The shares taken of a link add up to no more
-// than `whole`, and no flow could have a higher rate without reducing that of a flow whose rate is no higher
-// (progressive filling: Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
+// Returns the speed of each flow, where `whole` is full speed. The shares taken from a link add up to no
+// more than `whole`, and no flow could have a higher rate without reducing that of a flow whose rate is no
+// higher (progressive filling: Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
 std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32_t links,
                                      std::uint64_t whole);
 

@@ -79,9 +79,9 @@ std::vector<Time> Timeline::tags() const {
   return tags;
 }
 
-// Returns the tag of the request that was sent last, which had taken the first one. The tag is put behind
-// those that are available earlier. These need not be all others, since other trains may still wait for data
-// from a slower memory.
+// Returns the tag of the last request sent, which had taken the first tag. It is put after those that are
+// available earlier. These need not be all others, since other trains may still be waiting for data from a
+// slower memory.
 void Timeline::return_tag(Time at) {
   std::size_t slot = tag_;
   tag_ = tag_ + 1 == tags_.size() ? 0 : tag_ + 1;
@@ -94,7 +94,7 @@ void Timeline::return_tag(Time at) {
   tags_[slot] = at;
 }
 
-// Records a request and counts how many have repeated. The steps repeat when, for a whole period, everything
+// Records a request and counts how many have repeated. The steps repeat if, for a whole period, everything
 // happens the same span later than one period before.
 void Timeline::remember() {
   const std::uint64_t slot = (next_ - 1) % period_;

@@ -1,5 +1,5 @@
-// A Timeline computes a transfer that has its way to itself. It takes the very steps that Traffic takes for
-// each packet, but without events, and skips whole stretches at once as soon as the steps repeat.
+// A Timeline computes a transfer that has its path to itself. It takes exactly the steps that Traffic takes
+// for each packet, but without events, and skips whole stretches at once as soon as the steps repeat.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ struct RoutedTransfer {
   des::Time request_gap = 0, row_gap = 0, memory_gap = 0;
   // The port from which its sender also sends its flags. Whatever is sent there first arrives first.
   LinkId source = no_link;
-  std::optional<des::Time> tag_back = {};  // as that of a DmaKind
+  std::optional<des::Time> tag_back = {};  // like that of a DmaKind
   bool own_tags = false;                   // no other transfer uses its tags
-  bool inside = false;                     // tags come back on arrival at the target instead of in the NIC
+  bool inside = false;                     // tags return on arrival at the target instead of in the NIC
   des::Time begin = 0;
   std::vector<des::Time> tags;  // when each tag is available, in order; no more tags than requests
 
@@ -52,15 +52,15 @@ class Lane {
   void begin(const std::vector<Stage>& stages);
 
   // Sends a packet that is given to the first link at `at`, and passes each booking to `book`. Returns when
-  // the head reached the NIC (or its target, if it passes no NIC) and when it reached the target, and when the tail
-  // reached the NIC.
+  // the head reached the NIC (or its target, if it passes no NIC) and when it reached the target, and when
+  // the tail reached the NIC.
   struct Passing {
     des::Time nic, end, nic_tail;
   };
   template <class Book>
   Passing send(des::Time at, std::uint32_t bytes, bool last, const Book& book);
 
-  // The first link is occupied with something else for `span` first.
+  // The first link is first occupied with something else for `span`.
   void delay(des::Time at, des::Time span) { busy_until_[0] = std::max(busy_until_[0], at) + span; }
 
   const std::vector<Stage>& stages() const { return *stages_; }
@@ -111,8 +111,8 @@ class Timeline {
   des::Time issued() const { return issued_; }    // when it was sent
   des::Time passed() const { return passed_; }    // when all of its data had reached the NIC
   des::Time arrived() const { return arrived_; }  // when all of its data had reached the target
-  // Returns the share of `tags` tags that the transfer needs, in parts of `whole`. It counts for each request
-  // the time for which the first one, which waited for no other, held its tag.
+  // Returns the share of `tags` tags that the transfer needs, in parts of `whole`. For each request it
+  // counts the time for which the first one, which waited for no other, held its tag.
   std::uint64_t tags_needed(std::uint64_t tags, std::uint64_t whole) const;
   // Returns when each tag is available again, the next one first.
   std::vector<des::Time> tags() const;

@@ -114,7 +114,7 @@ void Traffic::handle(const des::Event& event) {
   const LinkId number = event.object - objects_;
   Link& link = links_[number];
   const PacketId packet = link.flight;
-  // The event is out of date when another packet has been inserted in front since.
+  // The event is out of date if another packet has since been inserted in front.
   if (packet == no_packet || packets_[packet].ready != event.time) return;
   link.flight = packets_[packet].next;
   if (link.flight != no_packet) expect_flight(link, event.sequence + 1);
@@ -128,8 +128,8 @@ void Traffic::handle(const des::Event& event) {
   wake_all();
 }
 
-// The stages prefetch the link, then the packet that comes over it, then the next link of that packet, then
-// the last packet in that link's queue.
+// The stages prefetch the link, then the packet arriving over it, then that packet's next link, then the
+// last packet in that link's queue.
 void Traffic::prepare(const des::Event& event, unsigned stage) const {
   if ((event.sequence & computed) != 0) return claimant_->prepare(event.sequence & ~computed, stage);
   const Link& link = links_[event.object - objects_];
@@ -166,7 +166,7 @@ bool Traffic::arrive(const Link& link, Packet& packet, Time& hop) const {
   return true;
 }
 
-// Forwards the packets that have come over a link, until one has to wait.
+// Forwards the packets that have arrived over a link, until one has to wait.
 void Traffic::serve(LinkId number) {
   Link& link = links_[number];
   while (link.first != link.flight) {
@@ -224,7 +224,7 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
                                 : trunk->routes.at_node(link.to_node, packet.steps);
     return {trunk->first + hop.cable, hop.step};
   }
-  // The packet has come from the interconnect, even if its way led back into the very NIC that it left.
+  // The packet has come from the interconnect, even if its path led back into the very NIC that it left.
   const bool comes_in = packet.kind == PacketKind::data && packet.nic == Packet::passed &&
                         packet.interconnect != Packet::inside;
   if (link.to_card && comes_in) {
@@ -235,23 +235,24 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
   return {plan_.toward(link.to_node, link.to_unit, target), Routes::no_step};
 }
 
-// Tells the claimant of a packet on a claimed link. `packet` is a copy: demoted trains add packets, which may
-// move the originals.
+// Tells the claimant about a packet on a claimed link. `packet` is a copy: demoted trains add packets,
+// which may move the originals.
 void Traffic::contend(LinkId number, const Packet& packet) {
   const Link& out = links_[number];
   const Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
   claimant_->contend(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
 }
 
-// A NIC loses time at its cables only: what comes to its own node over several of them takes turns at no cost.
+// A NIC loses time only at its cables: what arrives for its own node over several of them takes turns at no
+// cost.
 Time Traffic::collision(const Link& in, const Way& way) const {
   const bool into_node = way.step == Routes::no_step;
   return into_node && is_nic_[in.to_unit] ? 0 : collisions_[in.to_unit];
 }
 
-// Whether a packet may go on: there is a slot for it at the end of the link and, where it enters a cycle, another
-// one there, or enough in the whole cycle. A packet that may not enter will be woken, since there are others at
-// the end of the link.
+// Whether a packet may continue: there is a slot for it at the end of the link and, if it enters a cycle,
+// another one there, or enough in the whole cycle. A packet that may not enter will be woken, since there
+// are others at the end of the link.
 bool Traffic::has_room(LinkId in, const Link& out) const {
   const std::uint32_t credits = classes_[out.kind].credits, taken = out.sent - out.returned;
   if (credits == 0 || taken + 1 < credits) return true;
@@ -259,7 +260,7 @@ bool Traffic::has_room(LinkId in, const Link& out) const {
   return taken < credits && !(enters && slots_left_[out.cycle] < 1);
 }
 
-// Gives a packet its time on its next link. Returns false when it is not yet known when there will be room at
+// Gives a packet its time on its next link. Returns false if it is not yet known when there will be room at
 // the end of that link.
 bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   Link& out = links_[way.link];
@@ -269,7 +270,7 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   if (!has_room(in, out)) return false;
   if (kind.credits > 0 && out.sent >= kind.credits)
     start = std::max(start, room_[out.first_slot + ((out.sent - kind.credits) & (kind.credit_slots - 1))]);
-  // Only streams of data collide; requests and flags slip in between.
+  // Only streams of data collide; requests and flags fit in between.
   const bool collides = in != no_link && packet.kind == PacketKind::data && links_[in].end == End::unit;
   if (collides && out.input != in && out.busy_until > packet.ready) start += collision(links_[in], way);
   if (collides) out.input = in;
@@ -338,7 +339,7 @@ void Traffic::wake(LinkId out) {
   }
 }
 
-// Wakes what waits for links that have room again.
+// Wakes packets that wait for links that have room again.
 void Traffic::wake_all() {
   while (!woken_.empty()) {
     const LinkId out = woken_.back();
@@ -347,7 +348,7 @@ void Traffic::wake_all() {
   }
 }
 
-// Takes the first packet of a link's queue away, with its slot.
+// Removes the first packet from a link's queue, with its slot.
 void Traffic::drop(LinkId number) {
   Link& link = links_[number];
   const PacketId packet = link.first;
@@ -469,8 +470,8 @@ void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   expect_flight(link, link.sent - 1);
 }
 
-// Inserts a packet that waits for room, behind those that came before it. A link that is being served will
-// look at its first packet again, so it need not wait.
+// Inserts a packet that waits for room, behind those that arrived before it. A link that is being served
+// will look at its first packet again, so it need not wait.
 void Traffic::hold(LinkId number, const Packet& packet, Time head) {
   Link& link = links_[number];
   const bool served = serving_ == number;

@@ -1,17 +1,18 @@
-// Traffic moves packets over links, with queues, credits and collisions. It alone decides when a packet takes
-// a hop, with one event per hop.
+// Traffic moves packets over links, with queues, credits and collisions. It alone decides when a packet
+// takes a hop, with one event per hop.
 //
 // A link is free from `busy_until` on. A packet's head leaves then, or when the packet is ready, or when
 // there is room at the other end, whichever is last; its tail holds the link. A packet that waits for room
-// blocks those that came in behind it. A credit is a buffer slot at the end of a link, and its return is
-// announced in advance: when a packet's next link is booked, it is known when the packet's slot will be free,
-// so that credits cost no events. Only a packet for which no slot has been announced yet waits in the list of
-// the link that it needs.
+// blocks those that arrived behind it. A credit is a buffer slot at the end of a link, and its return is
+// announced in advance: when a packet's next link is booked, it is known when the packet's slot will be
+// free, so credits cost no events. Only a packet for which no slot has been announced yet waits in the list
+// of the link that it needs.
 //
-// Around a ring or torus, packets could fill all slots and block each other for ever. So a packet that enters
-// a cycle must leave as many slots free in it as it has links, or one at its own link, while those already in the
-// cycle need only their own (bubble flow control: Puente et al., "Adaptive bubble router", 1999; for the whole cycle:
-// Chen et al., "Critical bubble scheme", 2011). If only its own link counted, those in the cycle would always be first.
+// Around a ring or torus, packets could fill all slots and block each other forever. So a packet that
+// enters a cycle must leave as many slots free in it as it has links, or one at its own link, while those
+// already in the cycle need only their own (bubble flow control: Puente et al., "Adaptive bubble router",
+// 1999; for the whole cycle: Chen et al., "Critical bubble scheme", 2011). If only its own link counted,
+// those in the cycle would always have priority.
 #pragma once
 
 #include <vector>
@@ -28,7 +29,7 @@ struct Stage {
   des::Time hop = 0;        // from the end of the link to the next one
   des::Time free;           // when the link has sent everything given to it so far
   des::Time collision = 0;  // time lost for each packet when the link takes turns with another input
-  LinkId input = no_link;   // over which the packet has come
+  LinkId input = no_link;   // over which the packet has arrived
   LinkId link;
   std::uint8_t flags;   // of the packet on this link
   bool in_cycle;        // the link is part of a cycle
@@ -44,9 +45,9 @@ class Sink {
   virtual void passed(const Packet& packet, std::uint32_t node) = 0;
   // Data is in memory and visible to a polling reader, or a request or word has reached its destination.
   virtual void arrived(const Packet& packet, Endpoint at) = 0;
-  // A packet has been lost on a link that has failed, or in front of it.
+  // A packet has been lost on a link that has failed, or before it.
   virtual void lost(const Packet& packet, LinkId on) = 0;
-  // Announces that one of these calls will come soon: stages 2 and 3 of des::Handler::prepare.
+  // Announces that one of these calls is imminent: stages 2 and 3 of des::Handler::prepare.
   virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
 };
 
@@ -95,13 +96,13 @@ class Traffic final : public des::Handler {
   void set_claimant(Claimant& claimant) { claimant_ = &claimant; }
   // Sets whether the claimant is told of packets on a link.
   void set_claimed(LinkId link, bool claimed) { links_[link].claimed = claimed; }
-  // The claimant schedules an event in place of that of a packet on a link. It takes the packet's turn among
-  // the events of that time.
+  // The claimant schedules an event in place of that of a packet on a link. It takes the packet's turn
+  // among the events of that time.
   void schedule(des::Time at, LinkId link, std::uint32_t what) {
     simulator_.schedule(at, objects_ + link, computed | what);
   }
-  // Finds the links that a packet takes from a port on. `packets`, if given, receives the packet as it is on
-  // each link.
+  // Finds the links that a packet takes, starting at a port. `packets`, if given, receives the packet as it
+  // is on each link.
   void way(LinkId port, Packet packet, std::vector<Stage>& stages,
            std::vector<Packet>* packets = nullptr) const;
 
@@ -116,18 +117,19 @@ class Traffic final : public des::Handler {
   void hold(LinkId link, const Packet& packet, des::Time head);
   void returned(LinkId link, des::Time free) { leave(link, free); }
   void sent_in_bulk(LinkId link, LinkId input, std::uint64_t packets, des::Time busy);
-  // Packets that come to a link queue behind what keeps it busy until then.
+  // Packets that reach a link queue behind what keeps it busy until then.
   void queue(LinkId link, des::Time busy_until) {
     links_[link].busy_until = std::max(links_[link].busy_until, busy_until);
   }
 
-  // Where packets go that go round what has failed; it lives as long as there are such packets.
+  // Where packets on a detour travel; it lives as long as there are such packets.
   void set_detours(const Detours& detours) { detours_ = &detours; }
-  // A link fails: what is on it is lost, and what comes to it waits for credits in vain until the unit in front of it
-  // discards that and all that comes after it.
+  // A link fails: what is on it is lost, and what reaches it waits for credits in vain until the unit
+  // before it discards that and everything after it.
   void fail(LinkId link);
   void discard(LinkId link);
-  // Returns when the sending end of a link last learned of a free slot; 0 where it has not, or has no credits.
+  // Returns when the sending end of a link last learned of a free slot; 0 if it never has, or has no
+  // credits.
   des::Time last_credit(LinkId link) const;
 
   // The use of a link so far, for reports.
@@ -143,7 +145,7 @@ class Traffic final : public des::Handler {
  private:
   static constexpr std::uint32_t computed = 1u << 31;  // in an event's sequence: an event of the claimant
 
-  // A link and the queue of the packets that have come over it: 64 bytes, one cache line.
+  // A link and the queue of the packets that have arrived over it: 64 bytes, one cache line.
   struct Link {
     des::Time busy_until = 0;
     des::Time busy = 0;           // time spent sending, for reports
@@ -156,7 +158,7 @@ class Traffic final : public des::Handler {
     // The last of the links whose first packet waits for this one: they form a ring through next_waiting.
     LinkId last_waiting = no_link;
     LinkId next_waiting = no_link;
-    LinkId input = no_link;        // the link over which its last data came
+    LinkId input = no_link;        // the link over which its last data arrived
     std::uint32_t first_slot = 0;  // of its credits in room_
     std::uint32_t cycle = Cable::no_cycle;
     std::uint8_t to_unit = 0;
@@ -165,7 +167,7 @@ class Traffic final : public des::Handler {
     bool to_card : 1 = false;  // ends at a NIC that handles incoming data packet by packet
     bool claimed : 1 = false;
     bool failed : 1 = false;
-    bool discards : 1 = false;  // it has failed, and the unit in front of it knows that
+    bool discards : 1 = false;  // it has failed, and the unit before it knows that
   };
   static_assert(sizeof(Link) <= 64);
 

@@ -13,8 +13,8 @@ Time busy_for(const Stage& stage, std::uint64_t bytes, std::uint64_t packets) {
   return stage.kind->wire_time(bytes, packets, stage.flags);
 }
 
-// Computes the same for each link, including what it waits for: a packet holds a link until its tail has come
-// over the links before.
+// Computes the same for each link, including what it waits for: a packet holds a link until its tail has
+// arrived over the previous links.
 void hold(const std::vector<Stage>& stages, std::uint64_t bytes, std::uint64_t packets,
           std::vector<Time>& held) {
   held.clear();
@@ -69,8 +69,8 @@ bool begin_alike(const std::vector<Stage>& one, const std::vector<Stage>& other,
                     [](const Stage& a, const Stage& b) { return a.link == b.link; });
 }
 
-// Returns whether requests and data go over the same link, as from a memory through a NIC back into the node.
-// They take turns there, but neither lane knows of the other.
+// Returns whether requests and data use the same link, as from a memory through a NIC back into the node.
+// They take turns there, but neither lane knows about the other.
 bool contends_with_itself(const RoutedTransfer& transfer) {
   return std::ranges::any_of(transfer.asking, [&transfer](const Stage& stage) {
     return std::ranges::find(transfer.data, stage.link, &Stage::link) != transfer.data.end();
@@ -135,7 +135,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   train.passed = timeline_.passed();
   train.issued = timeline_.issued();
   if (as_flows_) {
-    // The next transfer of the same source comes behind this one on the first link.
+    // The next transfer from the same source follows this one on the first link.
     const Lane& first = train.transfer.asking.empty() ? timeline_.data() : timeline_.asking();
     train.issued = std::clamp(first.busy_until(0), train.issued, train.passed);
   }
@@ -154,7 +154,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   return number;
 }
 
-// Schedules what happens next, at the speed that the train has now.
+// Schedules what happens next, at the train's current speed.
 void Trains::schedule(TrainId number) {
   Train& train = trains_[number];
   const std::vector<Stage>& data = train.transfer.data;
@@ -174,10 +174,10 @@ void Trains::schedule(TrainId number) {
   traffic_.schedule(train.due, last ? data.back().link : to_nic->link, number * Phase::phases + train.phase);
 }
 
-// Sets the times of the train's tags as earlier trains have left them: those that are available first, and no
-// more than there are requests. Returns false while a transfer by packets holds some, or while another train
-// has still to take some. A transfer's own tags are all free, and may be destroyed before its train; nothing
-// is recorded about them.
+// Sets the times of the train's tags as earlier trains have left them: those that are available first, and
+// no more than there are requests. Returns false while a transfer by packets holds some, or while another
+// train has yet to take some. A transfer's own tags are all free, and may be destroyed before its train;
+// nothing is recorded about them.
 bool Trains::take_tags(Train& train) const {
   std::vector<Time>& tags = train.transfer.tags;
   const std::uint64_t count = train.tags->count();
@@ -211,8 +211,8 @@ void Trains::give_back(TrainId number) {
 }
 
 // Queues a transfer on each of its links behind everything that has been given to that link. It also queues
-// behind trains from the same source that have sent all requests, as far as these have come the same way:
-// data from a slower memory may still come after this train's. Flows of one source share their links instead.
+// behind trains from the same source that have sent all requests, as far as these share its path: data from
+// a slower memory may still arrive after this train's. Flows from one source share their links instead.
 void Trains::queue_behind(RoutedTransfer& transfer) const {
   const auto queue = [&](std::vector<Stage>& stages, const auto& comes_the_same_way) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -237,7 +237,7 @@ void Trains::queue_behind(RoutedTransfer& transfer) const {
 void Trains::claim(TrainId number) {
   const RoutedTransfer& transfer = trains_[number].transfer;
   const std::uint64_t requests = transfer.requests();
-  // The lanes are claimed one after the other, since the order of the claims decides that of everything found
+  // The lanes are claimed one after another, since the order of the claims decides that of everything found
   // through them.
   const std::uint64_t asking =
       claim_lane(number, timeline_.asking(), 0, requests, static_cast<Time>(requests) * transfer.request_gap);
@@ -251,8 +251,8 @@ void Trains::claim(TrainId number) {
         claims_.of(number, transfer.asking.empty() ? transfer.data[0].link : transfer.asking[0].link);
     first.share = std::max(first.share, timeline_.tags_needed(trains_[number].tags->count(), whole));
   }
-  // Where no link is busy all the time, latency limits a long transfer, and a delay anywhere delays its end
-  // by as much. So it claims its links for itself alone.
+  // If no link is busy all the time, latency limits a long transfer, and a delay anywhere delays its end by
+  // as much. So it claims its links exclusively.
   if (!as_flows_ && requests > transfer.tags.size() && most < whole - whole / 16) {
     each_stage(number, [&](const Stage& stage) { claims_.of(number, stage.link).share = whole; });
   }

@@ -2,16 +2,16 @@
 //
 // Each transfer claims its links for the time that it will use them, with the share of each that it will
 // take. As long as the shares that overlap on a link add up to no more than the whole link, each train runs
-// undisturbed and costs three events. This is so when, for example, the requests of one slip in between the
-// data of another. When a transfer needs more than is left, all trains that overlap with it are demoted to
-// packets, in the very state that packets would be in, and the transfer itself goes by packets. A train is
-// also demoted when a packet contends with it for a link, unless the packet only has to queue behind all of
-// it.
+// undisturbed and costs three events. This is so when, for example, the requests of one fit in between the
+// data of another. If a transfer needs more than is left, all trains that overlap with it are demoted to
+// packets, in exactly the state that packets would be in, and the transfer itself is sent by packets. A
+// train is also demoted when a packet contends with it for a link, unless the packet only has to queue
+// behind all of it.
 //
-// As flows (Fidelity::flow) trains are never demoted. From its start until all data has left the NIC, a flow
-// takes a share of each of its links: the time for which its packets hold the link over the time that the
-// flow would take undisturbed. Where the shares add up to more than the whole, the flows share the link's
-// time with max-min fairness and become slower all along their way.
+// As flows (Fidelity::flow) trains are never demoted. From its start until all data has left the NIC, a
+// flow takes a share of each of its links: the time for which its packets hold the link over the time that
+// the flow would take undisturbed. If the shares add up to more than the whole, the flows share the link's
+// time with max-min fairness and become slower along their whole path.
 #pragma once
 
 #include <unordered_map>
@@ -23,7 +23,7 @@
 
 namespace tca::net {
 
-// How far a train had come when it was demoted to packets.
+// How far a train had got when it was demoted to packets.
 struct Progress {
   std::uint64_t requests = 0;  // requests sent
   std::uint64_t passed = 0;    // requests of which all data has left the NIC
@@ -42,7 +42,7 @@ class TrainObserver {
   virtual void train_demoted(std::uint32_t message, const Progress& progress) = 0;
   // Returns a packet of its requests, or of its data, as it is when it starts.
   virtual Packet train_packet(std::uint32_t message, bool request) const = 0;
-  // Announces that one of the above calls will come soon: stages 2 and 3 of des::Handler::prepare.
+  // Announces that one of the above calls is imminent: stages 2 and 3 of des::Handler::prepare.
   virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
 };
 
@@ -53,13 +53,13 @@ class Trains final : public Claimant {
   // The caller fills in the transfer for the next call of `start`, except its tags. It reuses the memory of
   // an earlier one.
   RoutedTransfer& draft() { return draft_; }
-  // Claims the links of a transfer and returns its number. It goes as a train unless `by_packets` says
+  // Claims the links of a transfer and returns its number. It is sent as a train unless `by_packets` says
   // otherwise.
   TrainId start(std::uint32_t message, des::Semaphore& tags);
   bool by_packets(TrainId train) const { return trains_[train].by_packets; }
   bool all_issued(TrainId train) const { return trains_[train].phase > Phase::issued; }
-  // The caller releases a transfer that goes by packets, from the start or since its train was demoted, once
-  // all data has arrived. A train releases itself.
+  // The caller releases a transfer that is sent by packets, from the start or since its train was demoted,
+  // once all data has arrived. A train releases itself.
   void release(TrainId train);
 
   void contend(LinkId link, des::Time start, des::Time busy) override;
@@ -81,13 +81,13 @@ class Trains final : public Claimant {
     LinkId source = no_link;  // as in its transfer
     // Times at full speed: the last request is sent, the last data is in the NIC, all data has arrived.
     des::Time issued = 0, passed = 0, arrived = 0;
-    // Of a flow: its speed and since when it has had that speed; how long the part done before would have
+    // For a flow: its speed and since when it has had that speed; how long the part done before would have
     // taken at full speed; and by how much its last data was late in the NIC.
     std::uint64_t speed = whole;
     des::Time since = 0, done = 0, late = 0;
     std::uint32_t phase = 0;     // what happens next
     des::Time due = des::never;  // when it happens
-    // The time of its event, no later than `due`. Events that come at another time are out of date.
+    // The time of its event, no later than `due`. Events at other times are out of date.
     des::Time alarm = des::never;
     TrainId next_free = no_train;
     std::uint32_t index = UINT32_MAX;  // in the list of flows in share_links, during that call
@@ -128,7 +128,8 @@ class Trains final : public Claimant {
 
   // Trains that contend for links (contention.cpp).
 
-  // Whether all packets of a train have been given to a link, so that whatever comes there queues behind it.
+  // Whether all packets of a train have been given to a link, so that whatever arrives there queues behind
+  // it.
   bool given(const Claim& claim) const {
     return as_flows_ ? trains_[claim.train].drained() : claim.given < simulator_.now();
   }

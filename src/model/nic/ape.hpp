@@ -17,22 +17,22 @@ struct ApePut {
   std::uint64_t bytes = 0;
   des::Counter* arrived = nullptr;
   des::Counter* sent = nullptr;
-  const des::Counter* concerns = nullptr;  // what Losses is told of where a packet is lost
+  const des::Counter* concerns = nullptr;  // passed to Losses if a packet is lost
 };
 
 class Ape {
  public:
   // Models the NICs of an interconnect. `host` is the unit of each node whose processor drives them. Throws
-  // Error{invalid_argument} when those NICs are not APEnet+ cards.
+  // Error{invalid_argument} if those NICs are not APEnet+ cards.
   Ape(Network& network, std::uint32_t interconnect, std::uint32_t host);
 
-  // The host posts the put and continues. A card processes its puts one after the other.
+  // The host posts the put and continues. A card processes its puts one after another.
   void put(const ApePut& put);
 
  private:
   struct Card {
     Card(des::Simulator& simulator, const ApeKind& kind, std::uint32_t node);
-    des::Semaphore turn;     // held by the put that the card reads
+    des::Semaphore turn;     // held by the put that the card is reading
     des::Semaphore engines;  // DMA engines, which read host memory
     des::Semaphore host_window, gpu_window;
   };

@@ -1,6 +1,6 @@
 // Models GPUs of one node with a resident engine on each. The engine waits for its host's doorbell, stores
-// the data into the memory of the other GPU over the wires of the node, and stores a flag behind it. The
-// engine there passes the flag on to its host.
+// the data into the memory of the other GPU over the wires of the node, and then stores a flag. The engine
+// there passes the flag on to its host.
 #pragma once
 
 #include <vector>
@@ -23,8 +23,8 @@ class Engines {
   // `host` is the unit of each node whose processor drives the engines.
   Engines(Network& network, std::uint32_t host);
 
-  // The host rings the doorbell of a memory's engine and continues. Puts that are started together are stored
-  // side by side.
+  // The host rings the doorbell of a memory's engine and continues. Puts that are started together are
+  // stored side by side.
   void start(Endpoint memory, std::vector<EnginePut> puts);
 
   // Sends a few bytes to the host of another memory: the host has the engine of its own memory `from` store

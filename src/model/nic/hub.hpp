@@ -1,5 +1,5 @@
-// What a host asks of the hub in its node: a NIC that walks chains of descriptors by itself. There are two, the
-// packet model's (peach.hpp) and one in RTL (model/rtl); make_hub (model/rtl/make_hub.hpp) chooses.
+// What a host asks of the hub in its node: a NIC that walks chains of descriptors by itself. There are two,
+// the packet model's (peach.hpp) and one in RTL (model/rtl); make_hub (model/rtl/make_hub.hpp) chooses.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace tca::net {
 
-// Where the bytes of a descriptor lie. Only RTL moves them; where there are none, it moves zeros.
+// Where the bytes of a descriptor are. Only RTL moves them; if there are none, it moves zeros.
 struct Bytes {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   const base::Shape* shape = nullptr;
   std::shared_ptr<const bool> closed =
-      {};  // whether one end has given its memory back, which is then left alone
+      {};  // whether one end has given back its memory, which is then left alone
 
   explicit operator bool() const { return shape != nullptr; }
 };
@@ -45,7 +45,7 @@ class Hub {
   virtual ~Hub() = default;
 
   // The host rings the doorbell and continues. The DMA channels of a node work in parallel; each runs its
-  // chains one after the other.
+  // chains one after another.
   virtual void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain) = 0;
 
   // The host stores a few bytes into a memory anywhere, and continues.

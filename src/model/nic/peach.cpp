@@ -68,7 +68,8 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
   des::Semaphore& turn = *own.channels[channel];
   co_await turn.acquire();
   co_await simulator_.sleep(dma_.start);
-  // All of a chain goes round the same faults: a flag that took another way than its data could announce what was lost.
+  // All of a chain avoids the same faults: a flag that took a different path from its data could announce
+  // what was lost.
   const View view = network_.view(node);
   std::deque<Passage> data;
   for (const Descriptor& descriptor : chain.descriptors) {

@@ -17,7 +17,7 @@ namespace tca::net {
 class Peach final : public Hub {
  public:
   // Models the NICs of an interconnect. `host` is the unit of each node whose processor drives them. Throws
-  // Error{invalid_argument} when those NICs have no such DMA controllers.
+  // Error{invalid_argument} if those NICs have no such DMA controllers.
   Peach(Network& network, std::uint32_t interconnect, std::uint32_t host);
 
   void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain) override;

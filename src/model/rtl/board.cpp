@@ -52,7 +52,7 @@ bool Board::may_lack_credits(std::uint32_t port) const {
   return port == port::host ? owed + few * beats(most_payload) > host_credits : owed + few > cable_credits;
 }
 
-// Edges lie on whole cycles. A cycle that has been asked for comes in any case, so only an earlier one is asked for.
+// Edges are on whole cycles. A requested cycle comes in any case, so only an earlier one is requested.
 void Board::wake_at(Time at) {
   const Time edge = std::max((at + kind_.cycle - 1) / kind_.cycle * kind_.cycle, last_ + kind_.cycle);
   if (next_ >= 0 && next_ <= edge) return;
@@ -72,7 +72,7 @@ Board::Queue* Board::pick(std::uint32_t port, Time now) {
   return stores ? &own : nullptr;
 }
 
-// Puts the next beat of a queue's first packet on a port. Returns false when that has not come yet.
+// Puts the next beat of a queue's first packet on a port. Returns false if that beat has not arrived yet.
 bool Board::feed(std::uint32_t port, Queue& queue) {
   Incoming& incoming = queue.front();
   const Load& load = loads_[incoming.load];
@@ -140,7 +140,7 @@ void Board::collect(std::uint32_t port, const Beat& beat) {
 }
 
 void Board::cycle(Time now) {
-  if (now != next_) return;  // an earlier one was asked for since
+  if (now != next_) return;  // an earlier one has been requested since
   next_ = -1;
   last_ = now;
   in_ = {};
@@ -153,8 +153,8 @@ void Board::cycle(Time now) {
   sleep(now);
 }
 
-// Nothing moves before something comes in. Only the time-outs of reads count, for which the clock runs once an answer
-// has not come for as long as that.
+// Nothing moves until something arrives. Only the time-outs of reads count, for which the clock runs once
+// an answer has been missing for that long.
 void Board::sleep(Time now) {
   Time next = std::numeric_limits<Time>::max();
   if (core_->waiting()) next = patience_ = now + kind_.time_out;

@@ -1,5 +1,5 @@
-// A board: the RTL of one hub in simulated time, with the queues in front of its ports. It is clocked only while
-// something moves in it.
+// A board: the RTL of one hub in simulated time, with the queues in front of its ports. It is clocked only
+// while something moves in it.
 #pragma once
 
 #include <deque>
@@ -12,15 +12,15 @@
 
 namespace tca::rtl {
 
-// What is around the boards.
+// What surrounds the boards.
 class Outside {
  public:
   virtual ~Outside() = default;
-  // The header of a packet has left by a port; its data follows, a beat a cycle.
+  // The header of a packet has left through a port; its data follows, one beat per cycle.
   virtual void leave(std::uint32_t node, std::uint32_t port, std::uint32_t load) = 0;
   // A packet has left the buffer of a cable's input.
   virtual void make_room(std::uint32_t node, std::uint32_t port) = 0;
-  // Asks for a cycle at that time.
+  // Asks for a cycle at `at`.
   virtual void wake(std::uint32_t node, des::Time at) = 0;
 };
 
@@ -29,12 +29,12 @@ class Board {
   // `number` is that of the node in its sub-cluster.
   Board(Outside& outside, Loads& loads, const net::RtlKind& kind, std::uint32_t node, std::uint32_t number);
 
-  // Stores into a register or the hub's memory while the clock stands, before anything else happens.
+  // Stores into a register or the hub's memory while the clock is stopped, before anything else happens.
   void set(std::uint64_t address, std::uint64_t value);
 
-  // A packet comes in by a port; its first beat at `first` at the earliest.
+  // A packet arrives at a port; its first beat at `first` at the earliest.
   void arrive(std::uint32_t port, std::uint32_t load, des::Time first);
-  // The other end of a port has room for more from `at` on: of a cable for a packet, of the host's for a beat.
+  // The other end of a port has more room from `at` on: a cable for a packet, the host's port for a beat.
   void credit(std::uint32_t port, des::Time at);
 
   void cycle(des::Time now);
@@ -66,18 +66,18 @@ class Board {
   std::unique_ptr<Core> core_;
   Wires in_, out_;
   std::array<Queue, port::count + 1> queues_;
-  Queue* half_ = nullptr;  // the host's queue whose first packet has gone in in part
+  Queue* half_ = nullptr;  // the host's queue whose first packet has gone in only in part
   std::uint32_t room_ = host_credits;
   std::array<std::deque<des::Time>, port::count> credits_;
   struct Outgoing {
     std::uint32_t load = 0;
     bool open = false;       // more beats follow
-    std::uint32_t owed = 0;  // credits that have not come back
+    std::uint32_t owed = 0;  // credits that have not been returned
   };
   std::array<Outgoing, port::count> outgoing_;
-  des::Time next_ = -1;      // the cycle that has been asked for; -1: none
+  des::Time next_ = -1;      // the cycle that has been asked for; -1 if none
   des::Time last_ = -1;      // the last cycle
-  des::Time patience_ = -1;  // when an answer that is missing by then will be waited for by the clock
+  des::Time patience_ = -1;  // when the clock starts waiting for an answer that is still missing
 };
 
 }  // namespace tca::rtl

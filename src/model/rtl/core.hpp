@@ -1,4 +1,4 @@
-// The RTL of one hub, a cycle at a time, without anything of the simulator that it was translated by.
+// The RTL of one hub, a cycle at a time, independent of the simulator that it was translated with.
 #pragma once
 
 #include <array>
@@ -23,21 +23,22 @@ struct Beat {
 // What the ports carry in one cycle in one direction; the host's port is the last.
 struct Wires {
   std::array<Beat, port::count> beats{};
-  // Room for what goes the other way: on a cable for a packet, at the host's port for a beat.
+  // Room for the opposite direction: on a cable for a packet, at the host's port for a beat.
   std::array<bool, port::count> credits{};
 };
 
 class Core {
  public:
   virtual ~Core() = default;
-  // One cycle: takes what comes in and returns what goes out.
+  // One cycle: takes what arrives and returns what leaves.
   virtual void cycle(const Wires& in, Wires& out) = 0;
-  // In the last cycle: whether nothing will move until something comes in, and whether answers to reads are missing.
+  // In the last cycle: whether nothing will move until something arrives, and whether answers to reads are
+  // missing.
   virtual bool idle() const = 0;
   virtual bool waiting() const = 0;
 };
 
-// Throws Error{invalid_argument} where OpenTCA was built without Verilator.
+// Throws Error{invalid_argument} if OpenTCA was built without Verilator.
 void check_core();
 // Makes a hub that has just been reset.
 std::unique_ptr<Core> make_core(std::uint32_t bits, std::uint32_t node);

@@ -185,7 +185,7 @@ void Hubs::take(std::uint64_t number, Endpoint at, Time tail) {
   tlp.is_read() ? answer(at, tlp) : write(at, tlp);
 }
 
-// Memory answers in packets that end at borders of `answer_bytes`.
+// Memory answers in packets that end at multiples of `answer_bytes`.
 void Hubs::answer(Endpoint memory, const Tlp& read) {
   const std::optional<Fault> fault = this->fault(memory.node);
   const std::uint64_t offset = offset_of(read.address());

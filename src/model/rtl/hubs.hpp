@@ -19,25 +19,26 @@ enum class Fault : std::uint8_t { unsupported, abort, poisoned, lost };
 
 class Hubs final : public net::Consignee, public des::Handler, private Outside {
  public:
-  // `host` is the unit of each node whose processor drives the hub. Throws Error{invalid_argument} when the NICs of the
-  // interconnect do not exist in RTL, or when it is larger than their address map.
+  // `host` is the unit of each node whose processor drives the hub. Throws Error{invalid_argument} if the
+  // NICs of the interconnect do not exist in RTL, or if it is larger than their address map.
   Hubs(net::Network& network, std::uint32_t interconnect, std::uint32_t host);
 
   net::Endpoint nic(std::uint32_t node) const { return network_.nic(node, interconnect_); }
   net::Endpoint host(std::uint32_t node) const { return {node, host_}; }
   // The number of a node in its sub-cluster.
   std::uint32_t number(std::uint32_t node) const { return node % group_; }
-  // Throws Error{invalid_argument} when no hub reaches a memory.
+  // Throws Error{invalid_argument} if no hub reaches a memory.
   Target target(net::Endpoint memory) const;
   NodeMemory& memory(std::uint32_t node) { return this->node(node).memory; }
 
-  // The offset of the word in the host's memory by which a channel of its hub tells the end of a chain.
+  // The offset of the word in the host's memory with which a channel of its hub reports the end of a chain.
   std::uint64_t done_box(std::uint32_t node, std::uint32_t channel);
 
-  // The host stores up to 256 bytes to an address, its own hub's registers among them, and continues.
+  // The host stores up to 256 bytes to an address, which may be one of its own hub's registers, and
+  // continues.
   void store(std::uint32_t node, std::uint64_t address, std::span<const std::byte> bytes);
 
-  // Of a node's reads, the one after the next `reads` goes wrong.
+  // Of a node's reads, the one after the next `reads` fails.
   void spoil(std::uint32_t node, std::uint32_t reads, Fault fault) {
     this->node(node).trouble = {reads, fault};
   }
@@ -72,7 +73,7 @@ class Hubs final : public net::Consignee, public des::Handler, private Outside {
     std::array<Arrivals, 3> arrivals;  // by target
     NodeMemory memory;
     std::deque<Leaving> leaving;
-    des::Time host_free = 0;  // when the wire to the host has sent all
+    des::Time host_free = 0;  // when the wire to the host has sent everything
     std::uint32_t events = 0;
     std::optional<Trouble> trouble;
   };
@@ -101,7 +102,7 @@ class Hubs final : public net::Consignee, public des::Handler, private Outside {
   std::uint32_t interconnect_, host_;
   std::uint32_t group_;  // nodes of a sub-cluster
   const net::RtlKind& kind_;
-  std::uint32_t objects_;  // of each node two: its clock, and what leaves it
+  std::uint32_t objects_;  // two for each node: its clock, and what leaves it
   Loads loads_;
   std::vector<std::unique_ptr<Node>> nodes_;  // each is made when something happens there
 };

@@ -1,4 +1,4 @@
-// The packets that are under way, by numbers that parcels carry.
+// The packets under way, by the numbers that parcels carry.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace tca::rtl {
 struct Load {
   Tlp tlp;
   std::uint32_t filled = 0;  // bytes of data that the hub has sent so far
-  std::uint32_t port = 0;    // of the hub that it comes to
+  std::uint32_t port = 0;    // of the hub that it arrives at
 
   bool is_whole() const { return filled == tlp.data.size(); }
 };
@@ -29,7 +29,7 @@ class Loads {
     loads_[number] = std::move(load);
     return number;
   }
-  // One that a host or a memory sends, which has all of it.
+  // One sent by a host or a memory, which has all of it.
   std::uint32_t add(Tlp tlp, std::uint32_t port) {
     const auto bytes = static_cast<std::uint32_t>(tlp.data.size());
     return add({std::move(tlp), bytes, port});

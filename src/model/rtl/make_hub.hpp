@@ -1,4 +1,4 @@
-// Makes the hub that the network's fidelity asks for.
+// Makes the hub for the network's fidelity.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace tca::net {
 
-// `host` is the unit of each node whose processor drives the NICs. Throws Error{invalid_argument} when these have no DMA
-// controllers that walk chains or, at fidelity rtl, do not exist in RTL.
+// `host` is the unit of each node whose processor drives the NICs. Throws Error{invalid_argument} if these
+// have no DMA controllers that walk chains or, at fidelity rtl, do not exist in RTL.
 std::unique_ptr<Hub> make_hub(Network& network, std::uint32_t interconnect, std::uint32_t host);
 
 }  // namespace tca::net

@@ -13,7 +13,7 @@ constexpr std::uint64_t most_offset = target_bytes - (std::uint64_t{1} << 29);  
 
 }  // namespace
 
-// An offset has its memory's place in a page, so that a hub cuts at the borders of true pages.
+// An offset has the same position in a page as its memory, so that a hub cuts at true page boundaries.
 std::uint64_t Apertures::open(std::byte* memory, std::uint64_t bytes, const bool* closed) {
   const auto [known, is_new] = known_.try_emplace({memory, bytes}, 0);
   if (!is_new) {
@@ -42,7 +42,7 @@ void Apertures::close(std::uint64_t offset, const bool* closed) {
   users.erase(std::ranges::find(users, closed));
 }
 
-// Forgets the apertures that no chain uses now.
+// Forgets the apertures that no chain is using.
 void Apertures::make_room() {
   end_ = nowhere_bytes;
   std::erase_if(apertures_, [](const auto& at) { return at.second.users.empty(); });

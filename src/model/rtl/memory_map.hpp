@@ -1,5 +1,5 @@
-// What is behind the bus addresses of one node: windows and other memory of the program, the words by which hubs tell
-// hosts of what has happened, and room for puts whose bytes nobody looks at.
+// What is behind the bus addresses of one node: windows and other memory of the program, the words with
+// which hubs tell hosts what has happened, and room for puts whose bytes nobody looks at.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace tca::rtl {
 // Part of a GPU's or the host's memory that hubs reach while a chain runs.
 class Apertures {
  public:
-  // Returns the offset of memory, the same for the same memory as long as there is room. `closed`: see net::Bytes.
-  // Throws Error{out_of_memory} where chains under way have all of the room.
+  // Returns the offset of memory, the same for the same memory as long as there is room. `closed`: see
+  // net::Bytes. Throws Error{out_of_memory} if chains under way occupy all of the room.
   std::uint64_t open(std::byte* memory, std::uint64_t bytes, const bool* closed);
   void close(std::uint64_t offset, const bool* closed);
 
   struct Found {
     bool exists = false;          // an aperture, or room for bytes that nobody looks at
-    std::byte* memory = nullptr;  // null where its owner has taken it back, too
+    std::byte* memory = nullptr;  // null also if its owner has taken it back
   };
   Found find(std::uint64_t offset, std::uint64_t bytes) const;
 
@@ -44,12 +44,12 @@ class Apertures {
   std::uint64_t end_ = nowhere_bytes;                                    // of the last one
 };
 
-// Words in the host's memory that hubs and hosts write. Whoever expects one is told of it.
+// Words in the host's memory that hubs and hosts write. Whoever expects one is told about it.
 class Mailboxes {
  public:
   using Reader = std::function<void(std::uint64_t value)>;
 
-  // A box that stays, and what is expected in it, in that order. `owner` can take it back.
+  // A permanent box, and what is expected in it, in that order. `owner` can take it back.
   std::uint64_t fixed(std::uint32_t node, std::uint32_t channel, std::uint32_t index);
   void expect(std::uint64_t offset, const void* owner, Reader reader);
   void forget(const void* owner);
@@ -58,7 +58,7 @@ class Mailboxes {
   std::uint64_t open(Reader reader);
 
   static bool holds(std::uint64_t offset) { return offset >= first; }
-  // Returns false when nothing is expected there.
+  // Returns false if nothing is expected there.
   bool write(std::uint64_t offset, std::uint64_t value);
 
  private:

@@ -1,4 +1,4 @@
-// Where there was no Verilator.
+// Used when there was no Verilator.
 #include "base/fail.hpp"
 #include "model/rtl/core.hpp"
 

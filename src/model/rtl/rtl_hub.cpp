@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t share = memory_bytes / channels;  // of a channel
 constexpr std::uint64_t value_mask = (std::uint64_t{1} << 56) - 1;
 
-// The bytes that a shape takes up on one side, from its first one on.
+// The bytes that a shape covers on one side, starting with its first one.
 struct Extent {
   std::int64_t begin, end;
 };
@@ -132,7 +132,7 @@ std::uint64_t RtlHub::open(Run& run, Endpoint at, std::byte* memory, std::uint64
   return offset;
 }
 
-// The box of a flag depends on its place in the table alone, so that a chain's table stays the same.
+// The box of a flag depends only on its place in the table, so a chain's table stays the same.
 void RtlHub::expect_flag(Run& run, std::uint32_t node, des::Counter& counter) {
   Mailboxes& boxes = hubs_.memory(node).mailboxes;
   const auto index = static_cast<std::uint32_t>(run.expected++);
@@ -148,7 +148,7 @@ void RtlHub::expect_flag(Run& run, std::uint32_t node, des::Counter& counter) {
   add_flag(run.table, address_of(hubs_.number(node), Target::host, box));
 }
 
-// The word at the end of a chain also is what tells of its last descriptor.
+// The word at the end of a chain also reports its last descriptor.
 void RtlHub::expect_end(Run& run) {
   Mailboxes& boxes = hubs_.memory(run.node).mailboxes;
   run.told.push_back(run.node);
@@ -160,8 +160,8 @@ void RtlHub::expect_end(Run& run) {
   });
 }
 
-// Returns the address of the run's table. One that has been there before stays in the hub's memory until others need
-// its room; one that never fits the hub fetches from the host's.
+// Returns the address of the run's table. One that has been placed before stays in the hub's memory until
+// others need its room; one that never fits is fetched by the hub from the host's memory.
 std::uint64_t RtlHub::place(Run& run) {
   Channel& own = channel(run.node, run.channel);
   if (const auto known = own.tables.find(run.table); known != own.tables.end()) return known->second;

@@ -1,5 +1,5 @@
-// Drives hubs in RTL as a host's driver does: writes tables of descriptors into their memory, rings doorbells, and is
-// told by words in its own memory.
+// Drives hubs in RTL as a host's driver does: writes tables of descriptors into their memory, rings
+// doorbells, and learns of events from words in its own memory.
 #pragma once
 
 #include <list>
@@ -34,10 +34,10 @@ class RtlHub final : public net::Hub {
     std::uint32_t node, channel;
     const net::DmaChain& chain;
     Table table;
-    std::uint64_t value = 0;  // that its flags carry
+    std::uint64_t value = 0;  // carried by its flags
     des::Counter done, flags;
     std::uint64_t expected = 0;  // flags
-    std::uint64_t cause = 0;     // why it has failed; 0: it has not
+    std::uint64_t cause = 0;     // why it has failed; 0 if it has not
     struct Opened {
       std::uint32_t node;
       Target target;
@@ -47,7 +47,7 @@ class RtlHub final : public net::Hub {
     std::vector<Opened> opened;
     std::vector<std::uint32_t> told;  // nodes where flags are expected
   };
-  // A channel of a node's hub, whose chains follow each other.
+  // A channel of a node's hub, whose chains follow one another.
   struct Channel {
     Channel(des::Simulator& simulator, std::uint32_t node, std::uint32_t number)
         : turn(simulator, {"DMA channel", node, number}, 1) {}
@@ -55,7 +55,7 @@ class RtlHub final : public net::Hub {
     std::uint64_t runs = 0;
     std::map<Table, std::uint64_t> tables;  // in its share of the hub's memory, by content
     std::uint64_t used = 0;                 // bytes of that
-    // One that does not fit, in the host's memory, each entry in a line of its own.
+    // One that does not fit is in the host's memory, with each entry in its own line.
     struct alignas(entry_bytes) Line {
       Entry entry;
     };

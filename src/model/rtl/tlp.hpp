@@ -1,5 +1,5 @@
-// PCIe's transaction-layer packets as the RTL has them (rtl/README.md): a header of four dwords, and data from the
-// first dword on, bytes in the order of memory.
+// PCIe's transaction-layer packets as the RTL represents them (rtl/README.md): a header of four dwords, and
+// data from the first dword on, bytes in memory order.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ struct Tlp {
   bool is_write() const { return ((header[0] >> 24) & 0x1f) == 0 && has_data(); }
   bool is_read() const { return ((header[0] >> 24) & 0x1f) == 0 && !has_data(); }
   std::uint32_t data_bytes() const;  // that follow the header
-  // Of a read or write: the first byte that is enabled, and how many there are from it to the last one.
+  // For a read or write: the first enabled byte, and how many there are from it to the last one.
   std::uint64_t address() const;
   std::uint32_t bytes() const;
   std::uint32_t lane() const { return static_cast<std::uint32_t>(address() & 3); }
   std::uint8_t tag() const { return static_cast<std::uint8_t>(header[is_completion() ? 2 : 1] >> 8); }
-  // Of a write: the bytes that it writes from its address on.
+  // For a write: the bytes that it writes from its address on.
   std::span<const std::byte> written() const { return std::span(data).subspan(lane(), bytes()); }
   void poison() { header[0] |= 1u << 14; }
 };

@@ -54,8 +54,8 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
 
 CudaCollective::~CudaCollective() { runner_.collectives.erase(limits_.chain); }
 
-// Lets every rank take as many bytes of its inbox, and returns where they begin, by rank. The bytes are
-// cleared by then.
+// Lets every rank take the same number of bytes from its inbox, and returns where they begin, by rank. The
+// bytes have been cleared by then.
 std::vector<std::uint64_t> CudaCollective::exchange_room(std::size_t bytes) {
   const auto offers = members_.control().make_together(fmt::format("creation of {}", name_), [&] {
     limits_.waiting = room_.take_words(ranks_);
@@ -71,8 +71,8 @@ std::vector<std::uint64_t> CudaCollective::exchange_room(std::size_t bytes) {
   return all;
 }
 
-// The room holds two sets of packets from each rank, or two for a broadcast and its acknowledgements by block and
-// rank, and this rank's counts.
+// The room holds two sets of packets from each rank, or two for a broadcast and its acknowledgements by
+// block and rank, and this rank's counts.
 void CudaCollective::set_up(device::CollectivePackets packets, int root) {
   const std::size_t pitch = device::buffer_pitch(packets.packets());
   const bool broadcasts = root != nobody;
@@ -128,8 +128,8 @@ void CudaCollective::start() {
   check(cudaEventRecord(started_->event, runner_.starts), "starting a collective");
 }
 
-// The kernel that waits is launched only here. So these kernels follow each other in the order in which the
-// ranks wait, and never block another collective's start.
+// The kernel that waits is launched only here. So these kernels follow one another in the order in which
+// the ranks wait, and never block another collective's start.
 bool CudaCollective::test() {
   if (!waits_) {
     check(cudaStreamWaitEvent(runner_.waits, started_->event), "waiting for a collective");

@@ -1,4 +1,4 @@
-// A collective that kernels run: by packets when it is small, by moves otherwise.
+// A collective that kernels run: by packets if it is small, by moves otherwise.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace tca::cuda {
 
 class CudaCollective;
 
-// The resources that the collectives of a rank share.
+// The resources that a rank's collectives share.
 struct CollectiveRunner {
   Inbox& inbox;
   // The host's own starts run here. They wait for nobody except a broadcast's readers.
@@ -64,8 +64,8 @@ class CudaCollective final : public fabric::Collective {
   std::variant<device::CollectivePackets, device::CollectiveMoves> view_;
   // These serve the steps that the host itself starts.
   Word* done_ = nullptr;  // pinned: the ticket of the last step that has finished
-  Word ticket_ = 0;       // of the last step that has been started
-  bool waits_ = false;    // whether what follows that start has been launched
+  Word ticket_ = 0;       // of the last step started
+  bool waits_ = false;    // whether the part after that start has been launched
   unsigned polls_ = 0;
   std::optional<OwnEvent> started_;
 };

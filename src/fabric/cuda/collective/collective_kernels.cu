@@ -24,7 +24,7 @@ __device__ void end_step(const Collective& all, Word step, bool good, Done done,
   if (device::count_up(all.count, last) == last) device::store_release(done.word, done.ticket);
 }
 
-// `Way` is how packets go: ExchangePackets or BroadcastPackets.
+// `Way` is how packets travel: ExchangePackets or BroadcastPackets.
 template <class Way>
 __global__ void __launch_bounds__(1024)
     packets_kernel(const __grid_constant__ CollectivePackets all, Phase phase, Done done) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldV
   }
 }
 
-// Combines cells with what chains have brought for them, all of which is there.
+// Combines cells with what chains have delivered for them, all of which is there.
 template <class T, class Op>
 __global__ void __launch_bounds__(256) cell_fold_kernel(const __grid_constant__ DeviceFold fold) {
   wait_for_previous_kernel();

@@ -13,7 +13,7 @@ using fabric::CollectiveSpec;
 // collective lives.
 constexpr std::uint64_t most_packet_bytes = std::uint64_t{2} << 20;
 
-// The least data that a broadcast's root need not send to a further rank for relays to be worth a trip more.
+// The least data that a broadcast's root must save per further rank for relays to be worth an extra trip.
 constexpr std::uint64_t least_relayed_bytes = std::uint64_t{256} << 10;
 
 // The time of a kernel in a graph, with one trip for packets or three for flags, loads and stores, and the
@@ -23,14 +23,14 @@ constexpr std::uint64_t least_relayed_bytes = std::uint64_t{256} << 10;
 // become shorter by since, on one H200 that two processes share (2026-11-29-gpu-h200-shared.jsonl).
 constexpr double packets_us = 1.7, relay_us = 0.9, moves_us = 6.6;
 constexpr double packets_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
-// Of a broadcast that relays: as over two GPUs, since each packet has one sender there too.
+// For a broadcast with relays: as over two GPUs, since there too each packet has one sender.
 constexpr double relayed_bytes_per_us = 400e3;
 
 constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
 
 Word to_word(std::uint64_t value) { return static_cast<Word>(value); }
 
-// The part of one rank when bytes are divided among several. Parts begin at multiples of 16 bytes.
+// One rank's part of bytes divided among several. Parts begin at multiples of 16 bytes.
 struct Slice {
   std::uint64_t begin, bytes;
 };
@@ -43,7 +43,7 @@ Slice slice_of(std::uint64_t bytes, int part, int parts) {
   return {begin_of(part), begin_of(part + 1) - begin_of(part)};
 }
 
-// Returns the number of bytes that a rank moves, of a fan once.
+// Returns the number of bytes that a rank moves, counting a fan once.
 std::uint64_t bytes_of_move(const CollectiveSpec& spec) {
   const auto ranks = static_cast<std::uint64_t>(spec.ranks);
   if (spec.kind == CollectiveKind::all_reduce) return spec.block_bytes / ranks + wide;
@@ -161,7 +161,7 @@ class MovesPlan {
     add_targets(slice.begin, spec_.root);
   }
 
-  // Where input and output are the same memory, two blocks are swapped: one of the two ranks moves the first
+  // If input and output are the same memory, two blocks are swapped: one of the two ranks moves the first
   // half, the other the second.
   void all_to_all() {
     const std::uint64_t block = spec_.block_bytes, half = block / (2 * wide) * wide;
@@ -203,9 +203,9 @@ std::vector<fabric::CollectiveWay> collective_ways(const CollectiveSpec& spec) {
   return ways;
 }
 
-// A packet a thread, where there are enough: one after the other they would wait for a trip to the L2 each. A thread that
-// sends the same to all ranks, or combines what comes from them, has the packets of all. Few packets are spread over many
-// blocks.
+// One packet per thread, if there are enough threads: one after another, each would wait for a trip to the
+// L2. A thread that sends the same to all ranks, or combines what arrives from them, has the packets of
+// all. Few packets are spread over many blocks.
 CollectiveGrid packets_grid(const CollectiveSpec& spec, unsigned limit) {
   constexpr unsigned warp = 32, most_if_few = 256, most_threads = 1024;
   const bool of_all = spec.kind == CollectiveKind::broadcast || spec.kind == CollectiveKind::all_reduce;

@@ -20,7 +20,7 @@ bool is_aligned(const fabric::FoldTask& task) {
   return bits % vector_bytes == 0;
 }
 
-// Returns a grid with a thread for each of so many pieces of work, within the limit.
+// Returns a grid with a thread for each of `pieces` pieces of work, within the limit.
 Grid grid_for(std::uint64_t pieces, const FoldRunner& runner) {
   const std::uint64_t blocks = (pieces + threads - 1) / threads;
   return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, runner.block_limit)), threads};

@@ -1,5 +1,4 @@
-// Combines what chains have brought to a rank's GPU, where a collective is made of chains, and for a
-// tca::Fold.
+// Combines what chains have delivered to a rank's GPU, for collectives built from chains and for tca::Fold.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,7 @@
 
 namespace tca::cuda {
 
-// The resources that the folds of a rank share.
+// The resources that a rank's folds share.
 struct FoldRunner {
   Inbox& inbox;
   HostCopier& copier;

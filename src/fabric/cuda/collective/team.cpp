@@ -12,11 +12,11 @@ namespace {
 // The offsets of a rank's parts of a team in its inbox.
 struct Place {
   std::uint64_t packets = 0, raised = 0;
-  std::uint64_t max_values = 0, max_blocks = 0;  // which are to be everybody's
+  std::uint64_t max_values = 0, max_blocks = 0;  // which must be the same on every rank
 };
 
-// Returns how many packets a rank has from all ranks: those of single blocks, and behind them those of grids
-// with a place more for totals.
+// Returns how many packets a rank has from all ranks: those of single blocks, followed by those of grids
+// with an extra place for totals.
 std::size_t packet_count(std::size_t size, std::size_t max_values, std::size_t max_blocks) {
   const std::size_t of_grids = max_blocks > 0 ? max_blocks + 1 : 0;
   return 2 * size * max_values * (1 + of_grids);
@@ -45,7 +45,7 @@ void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream
 
 TimeoutReport CudaTeam::late() const {
   const Word* waiting = view.limits.waiting;
-  // BlockTeam::wait_signal leaves its word behind the words of the ranks.
+  // BlockTeam::wait_signal leaves its word after the words of the ranks.
   if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
     return {fmt::format("a signal of team '{}'", name_), {static_cast<int>(view.limits.ranks[rank - 1])}};
   const LatestWait latest = latest_wait(view.limits, view.size);

@@ -26,7 +26,7 @@ class CudaTeam final : public fabric::Team {
   void allreduce_sum_on(double* values, std::size_t count, Stream stream) override;
 
   TimeoutReport late() const;
-  // Returns the blocks of a grid that had more than the team was made for; 0 if none had.
+  // Returns the number of blocks of a grid that had more than the team was made for; 0 if none had.
   Word excess_blocks() const { return device::load_relaxed(view.limits.waiting + view.size + 1); }
   const std::string& name() const { return name_; }
 

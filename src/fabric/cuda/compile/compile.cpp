@@ -33,7 +33,7 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
       pieces.push_back({&put, {}, 0, 0});
       continue;
     }
-    if (put.length) {  // in one piece, of which there is one length
+    if (put.length) {  // in one piece, which has a single length
       pieces.push_back({&put, *put.shape, put.to_offset, put.from_offset});
       continue;
     }
@@ -46,7 +46,7 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
 }
 
 bool is_ll(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol == ll; }
-// Only a store into its final place can come too early.
+// Only a store into its final place can arrive too early.
 bool needs_ready(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol != ll; }
 Word chunks(const Piece& piece) {
   const std::uint64_t bytes = piece.shape.bytes();
@@ -56,7 +56,7 @@ Word packets_in(const Piece& piece) {
   const std::uint64_t bytes = piece.shape.bytes();
   return piece.put->length ? counted_packets_of(bytes) : device::packets_of_words(words_of(bytes));
 }
-// The bytes that its packets take: two buffers.
+// The bytes that its packets occupy: two buffers.
 std::uint64_t room_of_packets(const Piece& piece) {
   return std::uint64_t{2} * sizeof(device::Packet) * device::buffer_pitch(packets_in(piece));
 }
@@ -88,7 +88,7 @@ class CudaOffer final : public fabric::Offer {
     }
   }
 
-  // The room is cleared by the time the others hear of it.
+  // The room has been cleared by the time the others learn of it.
   base::Blob to_others() override {
     const std::map<int, Taken> all = take_room();
     base::Writer writer;
@@ -172,11 +172,11 @@ class CudaOffer final : public fabric::Offer {
 
   int me() const { return control_.rank(); }
 
-  // The offsets of what this rank takes of its own inbox for one partner, in an order that both know.
+  // The offsets of what this rank takes from its own inbox for one partner, in an order that both know.
   struct Taken {
     std::vector<std::uint64_t> arriving;  // by incoming piece: its packets or its signals
-    std::vector<std::uint64_t> acks;      // by outgoing piece that goes by ll
-    std::uint64_t ready = 0;              // of the word for the partner's permission; 0 where none is needed
+    std::vector<std::uint64_t> acks;      // by outgoing piece that uses ll
+    std::uint64_t ready = 0;              // of the word for the partner's permission; 0 if none is needed
   };
 
   std::map<int, Taken> take_room() {
@@ -265,7 +265,7 @@ class CudaOffer final : public fabric::Offer {
       if (is_ll(piece)) continue;
       const int partner = piece.put->to;
       device::Stores stores;
-      stores.end_segment = segments(piece);  // one, for a bare signal
+      stores.end_segment = segments(piece);  // one for a bare signal
       if (needs_ready(piece)) stores = described(piece);
       stores.link = links_.at(partner);
       stores.arrived = inbox_.at<Word>(partner, theirs_.at(partner).arriving.at(index_at_target(piece)));

@@ -1,4 +1,4 @@
-// The counted puts of a chain: where kernels find the lengths of both ends.
+// A chain's counted puts: where kernels find the lengths of both ends.
 #pragma once
 
 #include <map>
@@ -12,30 +12,31 @@
 
 namespace tca::cuda {
 
-// Throws Error{invalid_argument} for a counted put that is larger than lengths in kernels reach.
+// Throws Error{invalid_argument} for a counted put that is too large for the lengths in kernels.
 void check_capacity(const fabric::Put& put, std::string_view chain);
 
 class CountedPuts {
  public:
   explicit CountedPuts(const fabric::ChainSpec& share);
 
-  // Takes room for this rank's ends. Throws Error{out_of_memory}.
+  // Reserves room for this rank's ends. Throws Error{out_of_memory}.
   void take_room(Room& room, Inbox& inbox, HostCopier& copier, Word chain);
 
-  // What a partner has to know of this rank's room, written by one and read by the other in one piece.
+  // What a partner needs to know about this rank's room, written and read in one piece.
   void tell(base::Writer& writer, int partner) const;
   void hear(base::Reader& reader, int partner, bool is_for_me);
 
   // Sets the views of all ends.
   void build(const std::map<int, Word>& links) const;
 
-  // Returns the word of an end of this rank: what the sender's kernels read, or where the receiver's length comes.
+  // Returns the word for one of this rank's ends: the one that the sender's kernels read, or where the
+  // receiver's length arrives.
   Word* length(const fabric::Put& put) const;
-  // Returns that of a put's receiver.
+  // Returns the word of a put's receiver.
   Word* length_there(const fabric::Put& put, const Inbox& inbox) const;
 
   const Lengths& lengths() const { return lengths_; }
-  // Where the host has set the lengths of `lengths().sent`; see fabric::Length.
+  // Where the host has set the lengths in `lengths().sent`; see fabric::Length.
   const std::vector<const std::uint64_t*>& sent() const { return sent_; }
 
  private:

@@ -1,4 +1,4 @@
-// The produced puts of a chain: the packets and acknowledgements of both ends, and what is kept where elements are
+// A chain's produced puts: the packets and acknowledgements of both ends, and what is kept if elements are
 // checked.
 #pragma once
 
@@ -18,17 +18,17 @@ class ProducedPuts {
  public:
   explicit ProducedPuts(const fabric::ChainSpec& share);
 
-  // Whom this rank produces for, and who produces for it.
+  // The ranks that this rank produces for, and those that produce for it.
   std::vector<int> partners() const;
 
-  // Takes room for this rank's ends. Throws Error{out_of_memory}.
+  // Reserves room for this rank's ends. Throws Error{out_of_memory}.
   void take_room(Room& room, Inbox& inbox, HostCopier& copier, Word chain);
 
-  // What a partner has to know of this rank's room, written by one and read by the other in one piece.
+  // What a partner needs to know about this rank's room, written and read in one piece.
   void tell(base::Writer& writer, int partner) const;
   void hear(base::Reader& reader, int partner, bool is_for_me);
 
-  // Sets the views of all ends, and what kernels do for all of them together.
+  // Sets the views of all ends, and of what kernels do for all of them together.
   void build(DeviceProducedChain& chain, const std::map<int, Word>& links, Room& room, Inbox& inbox,
              HostCopier& copier);
 
@@ -37,7 +37,7 @@ class ProducedPuts {
     const fabric::Elements* elements;
     int partner;
     std::uint64_t offset =
-        0;  // in this rank's inbox: of the packets, or at the sender of the acknowledgements
+        0;  // in this rank's inbox: of the packets or, at the sender, of the acknowledgements
     const device::ElementCheck* check = nullptr;
   };
 
@@ -52,7 +52,8 @@ class ProducedPuts {
   std::map<int, std::vector<std::uint64_t>> their_packets_, their_acks_;
 };
 
-// Says what a kernel of `rank` has done wrong; see device::Mistake. `partner` is at the other end of the put.
+// Describes what a kernel of `rank` has done wrong; see device::Mistake. `partner` is at the other end of
+// the put.
 std::string describe(const device::Mistake& mistake, int rank, int partner, const std::string& chain);
 
 }  // namespace tca::cuda

@@ -1,4 +1,4 @@
-// Builds the parts that all compiled chains have: tables of puts as kernels read them, and the words that
+// Builds the parts common to all compiled chains: tables of puts as kernels read them, and the words that
 // count steps.
 #pragma once
 
@@ -18,8 +18,7 @@ namespace tca::cuda {
 // `segments_of` returns.
 device::Stores stores_of(const base::Shape& shape, std::byte* to, const std::byte* from);
 
-// Replaces each item's own number of units by the number at which they end in the chain's count. Returns the
-// total.
+// Replaces each item's number of units by the chain-wide count at which its units end. Returns the total.
 template <class Item>
 Word count_up(std::vector<Item>& items, Word Item::*end) {
   Word total = 0;
@@ -27,7 +26,7 @@ Word count_up(std::vector<Item>& items, Word Item::*end) {
   return total;
 }
 
-// Fills a table. Items that do not fit into a kernel's parameters get `room` in device memory.
+// Fills a table. Items that do not fit into a kernel's parameters are given `room` in device memory.
 template <class Item>
 void fill_table(device::Table<Item>& table, const std::vector<Item>& items, Inbox& inbox, Room& room,
                 HostCopier& copier) {
@@ -41,8 +40,8 @@ void fill_table(device::Table<Item>& table, const std::vector<Item>& items, Inbo
   table.more = more;
 }
 
-// Sets up the words by which a chain's kernels count steps and wait. `partners` are the ranks by link. Waits
-// give up after `time_limit` and then name the chain by `id`, which is not 0.
+// Sets up the words with which a chain's kernels count steps and wait. `partners` are the ranks by link.
+// Waits give up after `time_limit` and then identify the chain by `id`, which is not 0.
 void set_up_counters(DeviceChain& chain, Word id, const std::vector<int>& partners,
                      std::chrono::milliseconds time_limit, Inbox& inbox, Room& room);
 

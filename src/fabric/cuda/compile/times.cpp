@@ -33,9 +33,9 @@ void tell_of_records(std::span<const TimeRecord> ring, Word first, Word last, in
                   .sender_started = clock.here(ns(record.started_there)).value_or(ns(record.stamp_seen)),
                   .started = ns(record.started),
                   .looked = ns(record.looked),
-                  // Parts of a kernel come to a wait one after the other.
+                  // Parts of a kernel reach a wait one after another.
                   .seen = ns(std::max({record.seen, record.looked, record.started})),
-                  // What follows a stamp that was not there at first was not there either.
+                  // Whatever follows a stamp that was not there at first was not there either.
                   .there_at_once = record.late_step != step && record.stamp_looked_for == 0,
                   .is_of_host = false});
   }
@@ -75,7 +75,7 @@ void TimedLinks::take_room(Room& room) {
   }
 }
 
-// No piece begins at 0, which says that there is none.
+// No piece begins at 0, which means that there is none.
 void TimedLinks::tell(base::Writer& writer, int partner) const {
   const auto sender = senders_.find(partner);
   writer.put(sender == senders_.end() ? std::uint64_t{0} : sender->second.stamps);

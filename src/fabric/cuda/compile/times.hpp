@@ -1,5 +1,5 @@
-// The times of a timed chain's messages: the room in which kernels keep what they have seen, and what the host makes of
-// it.
+// The times of a timed chain's messages: the room in which kernels record what they have seen, and what the
+// host makes of it.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ class RecordedTimes {
 
   void add_sender(int rank, const device::TimeRecord* records) { senders_.push_back({rank, records, {}}); }
 
-  // Tells of the messages of the steps that have ended since the last call.
+  // Reports the messages of the steps that have ended since the last call.
   void tell();
 
  private:
@@ -41,27 +41,27 @@ class RecordedTimes {
   fabric::Arrivals& arrivals_;
   HostCopier& copier_;
   const Word* steps_;
-  Word told_ = 0;  // the last step of which was told
+  Word told_ = 0;  // the last step reported
   std::vector<Sender> senders_;
 };
 
-// Tells of the steps from `first` to `last`, at most TimeRecord::kept of them, as far as `ring` has them.
+// Reports the steps from `first` to `last`, at most TimeRecord::kept of them, as far as `ring` has them.
 void tell_of_records(std::span<const device::TimeRecord> ring, Word first, Word last, int from,
                      fabric::PartnerClock& clock, fabric::Arrivals& arrivals);
 
 class TimedLinks {
  public:
-  // There are none where the chain is not timed.
+  // There are none if the chain is not timed.
   explicit TimedLinks(const fabric::ChainSpec& share);
 
-  // Takes room for the stamps and the records of this rank's senders. Throws Error{out_of_memory}.
+  // Reserves room for the stamps and the records of this rank's senders. Throws Error{out_of_memory}.
   void take_room(Room& room);
 
-  // What a partner has to know of this rank's room.
+  // What a partner needs to know about this rank's room.
   void tell(base::Writer& writer, int partner) const;
   void hear(base::Reader& reader, int partner, bool is_for_me);
 
-  // Returns what kernels need, and sets up `recorded`; nothing where the chain is not timed.
+  // Returns what kernels need, and sets up `recorded`; nothing if the chain is not timed.
   device::Times build(const std::map<int, Word>& links, const Word* steps, Room& room, Inbox& inbox,
                       HostCopier& copier, std::unique_ptr<RecordedTimes>& recorded) const;
 

@@ -1,4 +1,4 @@
-// The dispatcher: the warp of a block that looks at the rings and gives the block's worker groups their work
+// The dispatcher: the warp of a block that polls the rings and gives the block's worker groups their work
 // items.
 #pragma once
 
@@ -6,14 +6,14 @@
 
 namespace tca::cuda::engine {
 
-// It is a warp of its own because a poll of the host's ring takes 1 us, for which no group should wait. There
-// is only one in a block: several see a command no earlier, and every fence of the multiprocessor waits for
-// the looks that are under way (8 bytes from host to host took 4.7, 5.9 and 9.4 us with 1, 4 and 8 such
-// warps). Its variables must fit into registers, since each poll empties the L1 of what a thread keeps in
+// It is a separate warp because a poll of the host's ring takes 1 us, for which no group should wait. There
+// is only one per block: several see a command no earlier, and every fence of the multiprocessor waits for
+// the polls that are under way (8 bytes from host to host took 4.7, 5.9 and 9.4 us with 1, 4 and 8 such
+// warps). Its variables must fit into registers, since each poll evicts from the L1 what a thread keeps in
 // memory.
 //
-// In the first block each of the first lanes looks at one producer's ring. In the other blocks lane 0 looks
-// at the relay, through which the first block's dispatcher passes on what it has found.
+// In the first block each of the first lanes polls one producer's ring. In the other blocks lane 0 polls
+// the relay, through which the first block's dispatcher passes on what it has found.
 class Dispatcher {
  public:
   __device__ Dispatcher(const EngineView& view, WorkerGroup* all) : view_(view), worker_groups_(all) {
@@ -49,13 +49,13 @@ class Dispatcher {
   static __device__ std::uint64_t time() { return __shfl_sync(all_lanes, device::now_ns(), 0); }
 
   __device__ void note_seen() {
-    // Release: pairs with the acquire in `relay`, after which this half of the relay is stored over.
+    // Release: pairs with the acquire in `relay`, after which this half of the relay is overwritten.
     if (++seen_ % half_of_relay == 0 && !is_first_block())
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&view_.shared->halves_seen) : "memory");
   }
 
-  // Returns the next command of this lane's ring; 0 when there is none, or when the kernels have as many
-  // under way as they may.
+  // Returns the next command of this lane's ring; 0 if there is none, or if the kernels have as many under
+  // way as they may.
   __device__ std::uint64_t poll() {
     if (ring_ == nullptr || (is_first_block() && lane() == EngineView::kernels && kernels_are_at_limit()))
       return 0;
@@ -93,8 +93,8 @@ class Dispatcher {
     give_item(workers, by_kernel || (what & EngineCommand::others_ran_it) != 0 ? WorkItem::refresh : 0);
   }
 
-  // Passes a command on to the other blocks. Before it begins another half of the relay it waits until they
-  // all have seen what the half held, so that no block is lapped, however slow or late.
+  // Passes a command on to the other blocks. Before it begins another half of the relay it waits until all
+  // of them have seen what that half held, so that no block is lapped, however slow or late.
   __device__ void relay(Word what, Word number) {
     const Word position = ++relayed_, half = position / half_of_relay;
     if (lane() != 0) return;
@@ -122,7 +122,7 @@ class Dispatcher {
                  : "memory");
   }
 
-  // Chooses one of the kernels' worker groups that is free: the one that has the chain prepared, if it is.
+  // Chooses a free one of the kernels' worker groups: the one that has the chain prepared, if it is free.
   // There is a free one, or will be as soon as this block has finished what the others have. (For its own
   // commands the host chooses the group.)
   __device__ Word choose_group(Word chain) {
@@ -139,10 +139,10 @@ class Dispatcher {
     return chosen;
   }
 
-  // Gives a group another chain. No other group keeps it prepared, whose step number would soon be out of
-  // date.
+  // Gives a group another chain. No other group keeps it prepared, since its step number there would soon
+  // be out of date.
   __device__ void load_chain(WorkerGroup& workers, Word chain) {
-    // A warp that has no units of the group's last chain may still be reading about it.
+    // A warp that has no units of the group's last chain may still be reading about that chain.
     const Word reader = lane() < workers_in_group ? lane() : 0;
     while (!EngineWarp::all(shared_word(workers.read_item[reader]) == workers.last_item)) {
     }
@@ -165,7 +165,7 @@ class Dispatcher {
   }
 
   // Whether the engine has been idle for so long that it leaves the GPU. Only the first block decides that,
-  // since blocks need not see the same time; the others hear of it through the relay.
+  // since blocks need not see the same time; the others learn of it through the relay.
   __device__ bool leaves_when_idle() {
     const std::uint64_t now = time();
     const Word finished = device::load_relaxed(&view_.shared->finished[EngineView::host]) +
@@ -210,10 +210,10 @@ class Dispatcher {
 
   const EngineView& view_;
   WorkerGroup* worker_groups_;
-  const EngineCommand* ring_ = nullptr;  // the ring at which this lane looks, if any
+  const EngineCommand* ring_ = nullptr;  // the ring that this lane polls, if any
   Word seen_ = 0;                        // the position of the last command found there
-  Word commands_ = 0;                    // how many have become work items
-  // How many of them kernels posted, and how many of those had been finished when last looked at.
+  Word commands_ = 0;                    // how many have been turned into work items
+  // How many of them were posted by kernels, and how many of those had been finished at the last check.
   Word kernel_commands_ = 0, kernel_steps_seen_ = 0;
   Word relayed_ = 0;  // the position of the last command in the relay
   Word commands_at_last_look_ = 0;

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A kernel that posted a command to an engine that has left waits for it this long at most, beside the
-// launch.
+// A kernel that posted a command to an engine that has left waits at most this long for it, in addition to
+// the launch.
 constexpr auto between_looks = 500us;
 
 }  // namespace
@@ -27,8 +27,8 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks)
       room_(inbox) {
   if (blocks_ == 0) return;
   load_engine();  // later a kernel that waits for the engine could keep the GPU from loading it
-  // The engine goes before everything else on the GPU: a command must not wait for the blocks of a large
-  // kernel.
+  // The engine has priority over everything else on the GPU: a command must not wait for the blocks of a
+  // large kernel.
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest),
@@ -56,7 +56,7 @@ Engine::~Engine() {
   cudaStreamDestroy(stream_);
 }
 
-// Slots take turns, so that it takes 16 x 255 chains until a handle is used again.
+// Slots are used in turn, so it takes 16 x 255 chains until a handle is reused.
 Word Engine::prepare(const DeviceChain& chain, Word* done, bool lands_on_host) {
   if (blocks_ == 0 || used_.size() == max_slots) return no_chain;
   do {
@@ -155,7 +155,7 @@ void Engine::check_launches() {
   if (has_failure_.exchange(false)) throw *std::exchange(failure_, std::nullopt);
 }
 
-// An engine that is leaving makes up its mind in a few microseconds, unless its GPU has failed.
+// An engine that is leaving decides within a few microseconds, unless its GPU has failed.
 bool Engine::has_ended() {
   constexpr unsigned polls_between_checks = 4096;
   for (unsigned polls = 1; device::load_acquire(view_.state) == leaving; ++polls) {

@@ -6,7 +6,7 @@
 
 namespace tca::cuda::engine {
 
-// A warp as the group of a part. Neighbouring parts belong to different blocks.
+// A warp in the role of a part's group. Neighbouring parts belong to different blocks.
 class EngineWarp {
  public:
   static __device__ Word part() { return warp() % workers_in_group * gridDim.x + blockIdx.x; }
@@ -21,13 +21,13 @@ class EngineWarp {
   }
 };
 
-// A part is busy when it has anything to do: unit u is carried by part u mod parts, and part 0 gives
+// A part is busy if it has anything to do: unit u is carried by part u mod parts, and part 0 gives
 // permissions.
 __device__ inline Word busy_parts(const DeviceChain& chain) {
   return max(max(max(chain.chunks_out, chain.chunks_in), max(chain.segments_out, chain.segments_in)), 1u);
 }
 __device__ inline Word busy_blocks(const DeviceChain& chain) { return min(busy_parts(chain), gridDim.x); }
-// Counts the busy warps of the calling block, which are the group's first ones.
+// Counts the calling block's busy warps, which are the group's first ones.
 __device__ inline Word busy_warps(const DeviceChain& chain) {
   const Word parts = busy_parts(chain);
   return parts > blockIdx.x ? min((parts - blockIdx.x - 1) / gridDim.x + 1, workers_in_group) : 0;

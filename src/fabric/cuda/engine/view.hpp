@@ -14,8 +14,8 @@ using device::Word;
 struct EngineSlot {
   DeviceChain chain;
   Word* done = nullptr;      // pinned: the number of the host's last command that has finished a step of it
-  Word* finished = nullptr;  // device memory: how many steps have been finished that kernels posted
-  Word lands_on_host = 0;    // whether some of what comes is for host memory, where the host reads it
+  Word* finished = nullptr;  // device memory: how many steps posted by kernels have been finished
+  Word lands_on_host = 0;    // whether some of what arrives is for host memory, where the host reads it
 };
 
 // Whether the kernel dispatches: in pinned memory, written by its first block.
@@ -35,7 +35,7 @@ struct EngineView {
   struct Shared {
     EngineCommand
         relay[EngineCommand::count];  // a ring through which the first block passes commands on to the others
-    Word halves_seen;                 // how many halves of the relay the other blocks have seen, all added up
+    Word halves_seen;                 // how many halves of the relay the other blocks have seen, in total
     Word finished[producers];         // how many steps have ended, by producer
   };
 
@@ -47,12 +47,12 @@ struct EngineView {
   const EngineSlot* slots = nullptr;
 };
 
-// More blocks than these are of no use.
+// More blocks than this are of no use.
 inline constexpr unsigned most_engine_blocks = 32;
 
-// Loads the kernel, as load_kernels does the others.
+// Loads the kernel, as load_kernels does for the others.
 void load_engine();
-// Puts the kernel on a stream, with at most `most_engine_blocks` blocks. Throws Error{device_failed}.
+// Launches the kernel on a stream, with at most `most_engine_blocks` blocks. Throws Error{device_failed}.
 void launch_engine(const EngineView& view, unsigned blocks, cudaStream_t stream);
 
 }  // namespace tca::cuda

@@ -1,4 +1,4 @@
-// What a group, the dispatcher of its block and the other blocks tell each other: one WorkerGroup in shared
+// What a group, its block's dispatcher and the other blocks tell each other: one WorkerGroup in shared
 // memory for each chain that a producer may have under way. The glossary is in kernel.cu.
 #pragma once
 
@@ -22,8 +22,8 @@ __device__ inline bool is_first_block() { return blockIdx.x == 0; }
 // A group serves one producer only.
 __device__ inline Word producer_of(Word workers) { return workers / EngineView::in_flight; }
 
-// What a group is to do next. It is one word, so that no fence stands between the dispatcher's store and the
-// group's loads.
+// What a group is to do next. It is one word, so that no fence is needed between the dispatcher's store and
+// the group's loads.
 struct WorkItem {
   // refresh: other kernels may have run the chain since, so its step number is read again. quit: the engine
   // ends.
@@ -47,20 +47,19 @@ struct WorkerGroup {
   WorkItem item;  // released by the dispatcher, acquired by the group's warps
 
   // The dispatcher writes these while no warp of the group reads them. The first is a copy of the slot's
-  // DeviceChain: each acquire empties the L1, so that what is read from the slot would have to be fetched
-  // anew.
+  // DeviceChain: each acquire empties the L1, so what is read from the slot would have to be fetched anew.
   alignas(DeviceChain) Word chain_words[sizeof(DeviceChain) / sizeof(Word)];
   Word* done_word;                 // of the chain's slot: tells the host
   Word* finished_steps;            // of the chain's slot: tells kernels
   Word lands_on_host;              // of the chain's slot
-  Word command_number;             // what the done word becomes
-  Word prepared_chain = no_chain;  // the chain above, as commands name it
+  Word command_number;             // the value that the done word will get
+  Word prepared_chain = no_chain;  // the chain above, as identified in commands
   Word busy_warps = 0;             // how many of the group's warps in this block have units of the chain
-  Word last_busy_block = 0;        // the last block of the grid that has
+  Word last_busy_block = 0;        // the last block of the grid that has any
   Word last_item = 0;
   Word preparations = 0;  // see WorkItem
 
-  // The group's warps write these, the first also the dispatcher where no warp of the block is busy.
+  // The group's warps write these; the dispatcher also writes the first if no warp of the block is busy.
   Word finished_item = 0;                 // the last work item that this block has finished
   Word arrivals = 0;                      // see WorkerWarp::finish_part
   Word read_item[workers_in_group] = {};  // the last work item that each warp has read
@@ -68,8 +67,8 @@ struct WorkerGroup {
   __device__ const DeviceChain& chain() const { return *reinterpret_cast<const DeviceChain*>(chain_words); }
 };
 
-// Gives access to a word that other warps write. It orders nothing: where a reader also needs what was
-// written before the word, there is a fence between the load and its use, and another one before the store.
+// Gives access to a word that other warps write. It orders nothing: if a reader also needs what was written
+// before the word, there is a fence between the load and its use, and another one before the store.
 template <class T>
 __device__ volatile T& shared_word(T& word) {
   return word;

@@ -1,4 +1,4 @@
-// A warp of a group: it waits for work items and carries its part of the chain that they are about.
+// A warp of a group: it waits for work items and carries its part of their chain.
 #pragma once
 
 #include <new>
@@ -31,7 +31,7 @@ class WorkerWarp {
   static constexpr Word polls_between_clocks = 1024;
   static constexpr Word gave_up = 1u << 16;
 
-  // Waits for the next work item; false when it is to quit.
+  // Waits for the next work item; false if it is to quit.
   __device__ bool next_item() {
     WorkItem item;
     do {
@@ -54,7 +54,7 @@ class WorkerWarp {
     has_only_own_packets_ = busy_warps_ == 1 && last_busy_block_ == 0 && part_.has_only_own_packets();
   }
 
-  // Runs a step; false when the engine is to end instead.
+  // Runs a step; false if the engine is to end instead.
   __device__ bool carry() {
     began_ns_ = 0;
     reports_missing_ = false;
@@ -62,9 +62,9 @@ class WorkerWarp {
     return has_only_own_packets_ ? carry_own_packets() : carry_whole();
   }
 
-  // This is `carry_whole` for a chain of one packet a lane, in few instructions: nearly all of a step's have
-  // left the instruction cache since the step before. On two H100s 8 bytes take 4.2 us this way and 4.75 by
-  // `carry_whole`.
+  // Replaces `carry_whole` for a chain of one packet per lane, in few instructions: nearly all of a step's
+  // instructions have left the instruction cache since the previous step. On two H100s 8 bytes take 4.2 us
+  // this way and 4.75 with `carry_whole`.
   __device__ bool carry_own_packets() {
     for (; !part_.try_start_own_packets(); ++polls_) {
       if (!keeps_trying()) return give_up();
@@ -78,7 +78,7 @@ class WorkerWarp {
       if (reports_missing_ && part_.try_wait(true)) break;
     }
     if (!has_kept) keep_step();
-    __syncwarp();  // what lanes have stored comes before what lane 0 tells
+    __syncwarp();  // what lanes have stored is ordered before what lane 0 reports
     if (lane() == 0) {
       end_step(true);
       shared_word(workers_.finished_item) = item_.word;
@@ -97,8 +97,8 @@ class WorkerWarp {
       if (!keeps_trying()) return give_up();
     }
     finish_part(1);
-    // The acknowledgement comes only after the block has finished the step: the fence by which it does waits
-    // for whatever the multiprocessor has stored before.
+    // The acknowledgement is sent only after the block has finished the step: the fence with which it does
+    // so waits for whatever the multiprocessor has stored before.
     while (busy_warps_ > 1 && !is_seen_by_all(workers_.finished_item, item_.word)) {
       if (is_told_to_quit()) return false;  // the warp that would finish the step may have quit as well
     }
@@ -106,7 +106,7 @@ class WorkerWarp {
     return true;
   }
 
-  // Whether a poll that has failed is to be followed by another. Now and then it looks at the clock.
+  // Whether a failed poll is to be followed by another. Now and then it looks at the clock.
   __device__ bool keeps_trying() {
     reports_missing_ = false;
     if (polls_ % polls_between_clocks != 0) return true;
@@ -128,14 +128,14 @@ class WorkerWarp {
     return EngineWarp::any((shared_word(workers_.item.word) & WorkItem::quit) != 0);
   }
 
-  // Counts this warp as through with the step. `arrival` is 1, with `gave_up` added where the warp gave up.
-  // The last busy warp finishes the step for the block.
+  // Counts this warp as done with the step. `arrival` is 1, plus `gave_up` if the warp gave up. The last
+  // busy warp finishes the step for the block.
   __device__ void finish_part(Word arrival) {
-    __syncwarp();  // what lanes have stored comes before what lane 0 tells
+    __syncwarp();  // what lanes have stored is ordered before what lane 0 reports
     if (lane() == 0) {
       Word all = arrival;
       if (busy_warps_ > 1) {
-        __threadfence_block();  // release and acquire: the last warp knows of what all have stored
+        __threadfence_block();  // release and acquire: the last warp sees what all have stored
         all += atomicAdd(&workers_.arrivals, arrival);
         __threadfence_block();
       }
@@ -148,7 +148,7 @@ class WorkerWarp {
   __device__ void finish_block(bool well) {
     const DeviceChain& chain = workers_.chain();
     const bool alone = last_busy_block_ == 0;
-    workers_.arrivals = 0;  // before the producer hears of the end and the group gets its next work item
+    workers_.arrivals = 0;  // before the producer learns of the end and the group gets its next work item
     if (alone || device::count_up(chain.count, last_busy_block_) == last_busy_block_)
       end_step(well && (alone || device::load_relaxed(chain.limits.over) == 0));
     shared_word(workers_.finished_item) = item_.word;
@@ -159,9 +159,9 @@ class WorkerWarp {
     atomicAdd(&view_.shared->finished[by_kernels_ ? EngineView::kernels : EngineView::host], 1u);
   }
 
-  // The release is of the GPU's scope, which takes 1 us less than the system's, where what has arrived lies in
-  // this GPU's memory: a kernel or a copy that reads it after the host has seen the number does so through the
-  // GPU's L2. What has arrived in host memory the host reads itself.
+  // The release has the GPU's scope, which takes 1 us less than the system's, if what has arrived is in
+  // this GPU's memory: a kernel or a copy that reads it after the host has seen the number does so through
+  // the GPU's L2. What has arrived in host memory the host reads itself.
   __device__ void tell_producer() {
     if (by_kernels_) {
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(workers_.finished_steps) : "memory");
@@ -178,10 +178,10 @@ class WorkerWarp {
   WorkerGroup& workers_;
   const bool by_kernels_;  // whether this group's producer is the kernels
   WorkItem item_;
-  Word preparation_ = 0;                       // the work item's for which `part_` was prepared
+  Word preparation_ = 0;                       // that of the work item for which `part_` was prepared
   Word busy_warps_ = 0, last_busy_block_ = 0;  // the WorkerGroup's, kept in registers
   bool is_busy_ = false;                       // whether this warp has any units of the chain
-  bool has_only_own_packets_ = false;          // whether `carry_own_packets` does for the whole chain
+  bool has_only_own_packets_ = false;          // whether `carry_own_packets` suffices for the whole chain
   Part part_;
   Word polls_ = 0;
   std::uint64_t began_ns_ = 0;    // 0 until the clock has been looked at

@@ -8,7 +8,7 @@ namespace tca::cuda {
 
 void LaunchThrottle::keep(cudaStream_t stream) const {
   if (!gpu_is_shared_ || is_captured(stream)) return;
-  // Ranks that begin 5 ms apart have not been seen to stand still.
+  // Ranks that begin 5 ms apart have never been seen to hang.
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   while (state_of(stream) == cudaErrorNotReady && std::chrono::steady_clock::now() < end) {
   }

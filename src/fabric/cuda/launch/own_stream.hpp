@@ -1,4 +1,4 @@
-// Streams and events of the fabric's own.
+// The fabric's own streams and events.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,15 +11,15 @@
 
 namespace tca::cuda {
 
-// The kind of work that a stream gets. Finite work waits for no other rank and has the highest priority, so
-// that it never stands behind a kernel that waits for this rank, the fabric's or the program's. Steps, which
-// wait, come next, so that they send before whatever else fills the GPU.
+// The kind of work on a stream. Finite work waits for no other rank and has the highest priority, so that
+// it never queues behind a kernel that waits for this rank, the fabric's or the program's. Steps, which
+// wait, are next, so that they send before whatever else fills the GPU.
 enum class Work { finite, waits };
 
 struct OwnStream {
   cudaStream_t stream = nullptr;
   explicit OwnStream(Work work) {
-    int least = 0, greatest = 0;  // smaller numbers go first
+    int least = 0, greatest = 0;  // smaller numbers have priority
     check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for the priorities of streams");
     const int priority = work == Work::finite ? greatest : std::min(greatest + 1, least);
     check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority), "making a stream");
@@ -35,7 +35,7 @@ struct OwnEvent {
   ~OwnEvent() { cudaEventDestroy(event); }
 };
 
-// Streams for chains. A chain that needs one takes it, and gives it back when it goes.
+// Streams for chains. A chain that needs one takes it, and returns it when destroyed.
 class ChainStreams {
  public:
   cudaStream_t take() {

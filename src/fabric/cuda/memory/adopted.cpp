@@ -1,4 +1,4 @@
-// Memory that the program has, as windows and regions take it.
+// The program's own memory, as windows and regions use it.
 #include <unistd.h>
 
 #include "base/fail.hpp"
@@ -46,7 +46,8 @@ Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Toke
 
 namespace {
 
-// Shares memory of cuMemCreate once more, such as that of windows. Returns false for memory of other kinds.
+// Shares memory from cuMemCreate once more, such as that of windows. Returns false for memory of other
+// kinds.
 bool export_again(std::uint64_t address, std::size_t bytes, Token& token) {
   const Driver& d = driver();
   CUdeviceptr base = 0;

@@ -1,7 +1,7 @@
 // Copies between host memory and a GPU.
 //
-// Copies go through a small pinned buffer, so that they wait for nothing but their own stream: kernels on
-// other streams may be waiting for another rank.
+// Copies use a small pinned buffer, so that they wait for nothing but their own stream: kernels on other
+// streams may be waiting for another rank.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A rank's inbox: the memory that its kernels wait on and its partners' kernels write to, and the words by
-// which its kernels talk to their host.
+// A rank's inbox: the memory that its kernels wait on and its partners' kernels write to, and the words
+// with which its kernels talk to their host.
 //
 // Signals and packets live where the waiting side runs: in device memory of the rank that waits, mapped by
 // every other. Errors, and a few words for each chain, are in pinned host memory, which kernels reach over
@@ -26,8 +26,8 @@ namespace tca::cuda {
 
 using device::Word;
 
-// Makes every rank's region by its `make`, and attaches this rank to the regions of the others in its
-// sub-cluster. Collective. Returns the regions by rank. When one rank fails, all throw the same error. `what`
+// Makes every rank's region with its `make`, and attaches this rank to the regions of the others in its
+// sub-cluster. Collective. Returns the regions by rank. If one rank fails, all throw the same error. `what`
 // names the step in messages.
 std::vector<Region> share_regions(const control::Members& members, const control::Places& places, int device,
                                   std::string_view what, const std::function<Region(Token&)>& make);
@@ -47,7 +47,7 @@ class Inbox {
   void give_back(std::uint64_t offset, std::size_t bytes) { device_room_.give_back(offset, bytes); }
   std::size_t largest() const { return device_room_.largest(); }
 
-  // Returns the size of the largest piece that every rank's inbox has, as of the last exchange.
+  // Returns the size of the largest piece that every rank's inbox still has, as of the last exchange.
   std::size_t largest_everywhere() const { return std::min(largest(), least_of_all_); }
   void hear_of_others(std::size_t least) { least_of_all_ = least; }
 
@@ -65,15 +65,15 @@ class Inbox {
   Word* take_words(std::size_t count);
   void give_back_words(Word* words, std::size_t count);
 
-  // The words of device::WaitLimits that all chains of this rank have in common.
+  // The words of device::WaitLimits that all of this rank's chains share.
   Word& abort() const { return host_words_[0]; }
   Word* gone() const { return gone_; }
   Word& gave_up() const { return host_words_[1]; }
   Word* over() const { return refused() + 1; }
-  // The first put that a kernel of this rank was refused, and how many there were.
+  // The first put that was refused to one of this rank's kernels, and how many there were.
   device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
-  // The first mistake with produced puts that a kernel of this rank has made in a chain that checks them. Both
-  // kinds are counted together, and only the first of them is told.
+  // The first mistake with produced puts that one of this rank's kernels has made in a chain that checks
+  // them. Both kinds are counted together, and only the first of them is reported.
   device::Mistake& mistake() const { return *reinterpret_cast<device::Mistake*>(&refusal() + 1); }
   Word* refused() const { return own<Word>(0); }
 
@@ -92,7 +92,7 @@ class Inbox {
   Word* gone_ = nullptr;
 };
 
-// Pieces of an inbox, which are given back with this object.
+// Pieces of an inbox, which are returned when this object is destroyed.
 class Room {
  public:
   explicit Room(Inbox& inbox) : inbox_(inbox) {}

@@ -1,4 +1,4 @@
-// Host memory that kernels reach. It is zero at first.
+// Host memory that kernels reach. It is initially zero.
 #pragma once
 
 #include <cstddef>

@@ -107,14 +107,14 @@ Region pin(int fd, std::size_t bytes, std::size_t mapped) {
   return Region(static_cast<std::byte*>(memory), bytes, [undo] { undo(true); });
 }
 
-// Returns the part of a region from `offset` on.
+// Returns the part of a region starting at `offset`.
 Region part_of(Region whole, std::uint64_t offset, std::size_t bytes) {
   if (offset == 0) return whole;
   auto kept = std::make_shared<Region>(std::move(whole));
   return Region(kept->data() + offset, bytes, [kept] {});
 }
 
-// For a rank that is a process of its own.
+// For a rank that is a separate process.
 Region share_host_memory(std::size_t bytes, Token& token) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   token.mapped = (bytes + page - 1) / page * page;
@@ -162,8 +162,8 @@ Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t strea
            .bytes = bytes,
            .mapped = mapped};
   if (exported) {
-    // With Yama's ptrace_scope 1 a process may look only into its own children. This call lets partners fetch
-    // the handle nevertheless.
+    // With Yama's ptrace_scope 1 a process may only look into its own children. This call lets partners
+    // fetch the handle nevertheless.
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     check(d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           "exporting device memory");

@@ -15,7 +15,7 @@ namespace tca::cuda {
 struct Token {
   enum class Kind : std::uint32_t { none, exported, legacy, host } kind = Kind::none;
   std::int32_t pid = 0;
-  std::int32_t device = 0;  // as the owner's process counts
+  std::int32_t device = 0;  // as numbered in the owner's process
   std::int32_t fd =
       -1;  // in process `pid`: the handle of physical memory that the driver exported, or a memfd
   std::uint64_t address = 0;  // in process `pid`
@@ -25,7 +25,7 @@ struct Token {
   cudaIpcMemHandle_t ipc{};
 };
 
-// A region, which its destructor gives back.
+// A region, which its destructor releases.
 class Region {
  public:
   Region() = default;
@@ -55,16 +55,16 @@ class Region {
 // until `seal`.
 Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token);
 
-// Allocates zeroed host memory, pinned and at the same address for the host and for all GPUs of this process. With the
-// token other processes can attach to it until `seal`, where it is `exported`.
+// Allocates zeroed host memory, pinned and at the same address for the host and for all GPUs of this
+// process. With the token other processes can attach to it until `seal`, if it is `exported`.
 Region allocate_on_host(std::size_t bytes, bool exported, Token& token);
 
-// Registers the caller's memory as it is. Throws Error{invalid_argument} for memory that other ranks could
+// Registers the caller's existing memory. Throws Error{invalid_argument} for memory that other ranks could
 // not reach.
 Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
 
-// The same for a rank that does so by itself and may attach long after: also parts of windows, of the library's device
-// memory and, where the ranks are threads, of pinned host memory.
+// The same for a rank that does so by itself, where others may attach long afterwards: also parts of
+// windows, of the library's device memory and, if the ranks are threads, of pinned host memory.
 Region adopt_alone(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
 
 // Makes another rank's region reachable from `device`.

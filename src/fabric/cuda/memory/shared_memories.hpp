@@ -12,7 +12,7 @@
 
 namespace tca::cuda {
 
-// Keeps the descriptors by which a part of it can be shared once more.
+// Keeps the descriptors with which a part of it can be shared again.
 class SharedMemories {
  public:
   void add(std::byte* begin, std::size_t mapped, int fd) {
@@ -26,7 +26,7 @@ class SharedMemories {
     close(found->second.fd);
     all_.erase(found);
   }
-  // Describes memory that lies in one of them. Returns false where it does not.
+  // Describes memory that is in one of them. Returns false if it is not.
   bool describe(std::byte* data, std::size_t bytes, Token& token) {
     const std::lock_guard guard(mutex_);
     auto next = all_.upper_bound(data);
@@ -50,7 +50,7 @@ class SharedMemories {
   std::map<std::byte*, Shared> all_;
 };
 
-// Never destroyed: what a program does at its exit may end its world after the library's static objects.
+// Never destroyed: a program's exit handlers may end its world after the library's static objects are gone.
 inline SharedMemories& shared_memories() {
   static SharedMemories& all = *new SharedMemories;
   return all;

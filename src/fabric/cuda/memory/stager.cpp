@@ -15,16 +15,16 @@ constexpr std::size_t alignment = 16;  // of the widest atom
 
 std::size_t aligned(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
 
-// Returns the size of a message's chunks. Chunks are so large that a message costs little beside its bytes,
-// and so few that kernels find theirs quickly.
+// Returns the size of a message's chunks. Chunks are large enough that a message costs little compared with
+// its bytes, and few enough that kernels find theirs quickly.
 std::uint64_t chunk_bytes(std::uint64_t message_bytes) {
   constexpr std::uint64_t least = std::uint64_t{256} << 10, most_chunks = 64;
   return std::max(least, message_bytes / most_chunks);
 }
 
-// The numbers of blocks. Stores to the host saturate the link with few blocks, which go through the chunks in
-// order. Loads from the host take a microsecond and need more blocks: on two H200s 1 MiB took 242 us with 16
-// blocks both ways and 212 us with 64.
+// The numbers of blocks. Stores to the host saturate the link with few blocks, which take the chunks in
+// order. Loads from the host take a microsecond and need more blocks: on two H200s 1 MiB took 242 us with
+// 16 blocks both ways and 212 us with 64.
 constexpr unsigned gather_blocks = 16, scatter_blocks = 64;
 
 // Returns whether a kernel may see a word that the host writes before it sees what a network card wrote to
@@ -81,7 +81,7 @@ std::unique_ptr<StageRoom> StageRooms::take(std::size_t bytes, fabric::StageMemo
   return taken;
 }
 
-// A part of a piece of a message, which lies in one of the message's chunks.
+// A part of a piece of a message, within one of the message's chunks.
 struct CudaStage::Part {
   std::size_t message, chunk;
   std::byte* memory;
@@ -116,7 +116,7 @@ CudaStage::~CudaStage() {
   if (dense_->data() != nullptr) runner_.rooms.give_back(std::move(dense_));
 }
 
-// Decides where every part lies in the stage, and makes its memory and the messages' chunks.
+// Decides where every part is placed in the stage, and makes its memory and the messages' chunks.
 std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages,
                                                 fabric::StageMemory where) {
   std::vector<Part> parts;
@@ -288,7 +288,7 @@ void CudaStager::copy(std::byte* to, const std::byte* from, const base::Shape& s
   check(cudaStreamSynchronize(runner_.setup), what);
 }
 
-// Both go through pinned memory, so that they wait for nothing but their own stream.
+// Both use pinned memory, so that they wait for nothing but their own stream.
 void CudaStager::gather(std::byte* row, const std::byte* from, const base::Shape& shape) {
   const OnDevice here(runner_.device);
   cudaPointerAttributes attributes{};

@@ -2,8 +2,8 @@
 // memory or memory of the GPU.
 //
 // Both directions are built like `direct` puts. A gather stores into the stage and raises a word in host
-// memory for each segment. A scatter may store once the other fabric's thread has raised a word there. So the
-// chains' own kernels run both, in graphs too.
+// memory for each segment. A scatter may store once the other fabric's thread has raised a word there. So
+// the chains' own kernels run both, in graphs too.
 #pragma once
 
 #include <map>
@@ -43,9 +43,9 @@ class StageRoom {
   std::byte* data_ = nullptr;
 };
 
-// The memory of destroyed stages, which is reused for others. Freeing it would wait for all that the GPU
-// does: perhaps for a kernel that waits for a partner, which waits for this rank in the very call that gives
-// the stage back.
+// The memory of destroyed stages, which is reused for others. Freeing it would wait for everything that the
+// GPU is doing: perhaps for a kernel that waits for a partner, which waits for this rank in the very call
+// that releases the stage.
 class StageRooms {
  public:
   std::unique_ptr<StageRoom> take(std::size_t bytes, fabric::StageMemory memory);
@@ -55,7 +55,7 @@ class StageRooms {
   std::vector<std::unique_ptr<StageRoom>> free_;
 };
 
-// The resources that the stages of a rank share.
+// The resources that a rank's stages share.
 struct StageRunner {
   Inbox& inbox;
   HostCopier& copier;
@@ -116,7 +116,8 @@ class CudaStage final : public fabric::Stage {
   std::vector<int> partners_;  // by link
   std::vector<Message> messages_;
   std::unique_ptr<StageRoom> dense_;
-  // Whether what a network card has written may become visible later than a word that the host writes next.
+  // Whether data written by a network card may become visible later than a word that the host writes
+  // afterwards.
   bool comes_late_;
   DeviceChain gather_, scatter_;
   // Pinned words: the last step that has begun, the last that may be gathered, and the ticket of the host's

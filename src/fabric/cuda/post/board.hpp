@@ -1,5 +1,5 @@
-// What ranks on GPUs know of each other for posts: words in each rank's device memory, which kernels poll and keep, and
-// a board in its pinned host memory, for hosts. docs/protocols.md says who writes what.
+// What ranks on GPUs know about each other for posts: words in each rank's device memory, which kernels
+// poll and update, and a board in pinned host memory, for hosts. docs/protocols.md says who writes what.
 //
 // Nothing here needs a GPU.
 #pragma once
@@ -16,16 +16,17 @@ namespace tca::cuda {
 
 using device::Word;
 
-// How many regions of a rank may live at once, and how many of its posts may store into memory that programs have.
+// How many regions of a rank may be live at once, and how many of its posts may store into memory that
+// belongs to programs.
 inline constexpr std::uint32_t most_regions = 1024, most_guarded = 32;
 
 inline constexpr std::size_t lanes_of_source = std::size_t{notice_slots} * notice_tags;
 
-// The first of the lanes of a slot.
+// The first lane of a slot.
 inline std::size_t first_lane(int slot) { return static_cast<std::size_t>(slot) * notice_tags; }
 
-// What streams have taken of a slot of a source, as the owner's host knows it. They count in memory of their GPU, where
-// the host looks only when it matters.
+// What streams have taken from a source's slot, as the owner's host knows it. They count in their GPU's
+// memory, where the host looks only when it matters.
 struct TakenByStreams {
   std::array<Word, notice_tags> counts{};
   bool may_be_more = false;
@@ -37,11 +38,12 @@ struct alignas(64) HostSlot {
   std::array<std::uint64_t, notice_tags> lanes;  // by the source's kernels
   std::array<Word, notice_tags> taken_by_host;   // by the owner's host
 
-  // Takes a notice of the first lane that has one with a wanted tag. `look` brings what streams have taken up to date.
+  // Takes a notice from the first lane that has one with a wanted tag. `look` brings what streams have
+  // taken up to date.
   template <class Wanted, class Look>
   std::optional<std::uint32_t> take(const Wanted& wanted, TakenByStreams& by_streams, const Look& look) {
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      // Acquire: pairs with the fence in front of PostLanes::raise.
+      // Acquire: pairs with the fence before PostLanes::raise.
       const std::uint64_t lane = device::load_acquire(&lanes[i]);
       const auto has_notices = [&] {
         return device::has_notices(lane, taken_by_host[i] + by_streams.counts[i]);
@@ -52,7 +54,7 @@ struct alignas(64) HostSlot {
         by_streams.may_be_more = by_streams.is_captured;
         if (!has_notices()) continue;
       }
-      // Relaxed: a source that sees that all are taken stores nothing but another word into the lane.
+      // Relaxed: a source that sees that all are taken only stores another word into the lane.
       device::store_relaxed(&taken_by_host[i], taken_by_host[i] + 1);
       return device::tag_of_lane(lane);
     }
@@ -62,12 +64,13 @@ struct alignas(64) HostSlot {
 
 // A place for a region. `what` is set before `live`.
 struct alignas(64) RegionPlace {
-  std::atomic<std::uint64_t> live;   // the generation of the region that lives here; 0 where there is none
+  std::atomic<std::uint64_t> live;   // the generation of the region that lives here; 0 if there is none
   std::atomic<std::uint64_t> ended;  // the generation of the last one that has ended here
   std::array<std::byte, 112> what;   // how to map it
 };
 
-// Lies in zeroed memory. Followed by the turns of each rank, and then by its slots. Ranks count within a sub-cluster.
+// Lives in zeroed memory. Followed by the turns of each rank, and then by its slots. Ranks are numbered
+// within a sub-cluster.
 struct alignas(64) HostBoard {
   std::array<RegionPlace, most_regions> places;
 
@@ -84,7 +87,7 @@ struct alignas(64) HostBoard {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(HostBoard::Turns) % 64 == 0);
 
-// Where the words in device memory lie; each table has a row for each rank of the sub-cluster.
+// Where the words in device memory are; each table has a row for each rank of the sub-cluster.
 struct DeviceBoard {
   explicit DeviceBoard(std::size_t ranks) : ranks_(ranks) {}
 

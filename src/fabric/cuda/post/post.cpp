@@ -12,11 +12,12 @@ namespace tca::cuda {
 
 namespace {
 
-// One block stores up to so many segments, or bytes; more are worth the two kernels that go around the one that stores.
+// One block stores up to this many segments, or bytes; more are worth the two kernels around the one that
+// stores.
 constexpr Word most_alone = 4;
 constexpr std::uint64_t most_bytes_alone = 32768;
 
-// NVLink is full with so many blocks, and the rest of the GPU is left to the program.
+// This many blocks saturate NVLink, and the rest of the GPU is left to the program.
 constexpr unsigned most_blocks_of_post = 32;
 
 // Returns whether kernels of a GPU reach the source of a post.
@@ -76,7 +77,7 @@ void CudaPost::clear() {
   changed_ = true;
 }
 
-// Throws what kernels have found out, and forgets it.
+// Throws what kernels have found out, and clears it.
 void CudaPost::check() {
   if (compiled_ == nullptr) return;
   device::PostReport& report = *compiled_->view.report;
@@ -96,7 +97,7 @@ void CudaPost::prepare() {
 
 void CudaPost::start() {
   const OnDevice here(poster_.resources_.device);
-  poster_.resources_.check();  // after a wait in vain kernels start nothing more
+  poster_.resources_.check();  // after a wait that timed out kernels start nothing more
   prepare();
   on_stream_ = false;
   std::byte* at = compiled_->staged == nullptr ? nullptr : compiled_->staged->data();
@@ -121,17 +122,17 @@ void CudaPost::start_on(Stream stream) {
   prepare();
   on_stream_ = true;
   compiled_->is_captured |= captured;
-  // A graph repeats what its kernels were given, and a ticket may be given once.
+  // A graph repeats what its kernels were given, and a ticket may be given only once.
   const Word ticket = captured ? 0 : ++compiled_->ticket;
   launch_post(compiled_->view, compiled_->grid, ticket, stream);
 }
 
 bool CudaPost::has_left() {
-  // What has become of a start is told before it is through.
+  // The outcome of a start is reported before it is done.
   const bool is_over = compiled_ == nullptr || on_stream_ || compiled_->is_through();
   check();
   if (is_over) {
-    if (!on_stream_) poster_.resources_.check();  // after a wait in vain it has sent nothing
+    if (!on_stream_) poster_.resources_.check();  // after a wait that timed out it has sent nothing
     return true;
   }
   constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
@@ -150,7 +151,7 @@ std::size_t CudaPost::staged_bytes() const {
   return bytes;
 }
 
-// Builds the tables anew. Those before stay for kernels that have not ended.
+// Builds new tables. The previous ones stay for kernels that have not ended.
 void CudaPost::compile() {
   if (compiled_ != nullptr) poster_.retire(std::move(compiled_));
   compiled_ = std::make_unique<CompiledPost>(poster_);
@@ -183,7 +184,7 @@ void CudaPost::add_regions() {
   fill_table(compiled_->view.regions, views, poster_.resources_.inbox, compiled_->room, poster_.copier());
 }
 
-// Returns the word by which the post tells a rank that it stores into memory of that rank's program.
+// Returns the word with which the post tells a rank that it stores into memory of that rank's program.
 Word* CudaPost::turn_at(int rank) {
   if (!compiled_->turn) {
     if (poster_.free_turns_.empty())

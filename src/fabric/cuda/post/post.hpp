@@ -1,4 +1,4 @@
-// A post on GPUs, as its kernels take it.
+// A post on GPUs, in the form that its kernels take.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace tca::cuda {
 
-// What kernels need of a post until the last of them is through, which may be after the post has changed or gone.
+// What kernels need of a post until the last of them is done, which may be after the post has changed or
+// been destroyed.
 struct CompiledPost {
   explicit CompiledPost(CudaPoster& poster);
   CompiledPost(const CompiledPost&) = delete;
@@ -45,7 +46,7 @@ class CudaPost final : public fabric::PostProgram {
   bool has_landed() override { return has_left(); }
   std::vector<int> missing() const override { return {}; }
 
-  // Throws what has become of starts on streams.
+  // Throws the errors of starts on streams.
   void check_streams() {
     if (on_stream_) check();
   }

@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(256) post_kernel(const __grid_constant__ devic
   device::run_post(post, device::Block::of_grid(), ticket);
 }
 
-// A large post by three kernels, so that no block has to wait for another one.
+// A large post in three kernels, so that no block has to wait for another one.
 __global__ void begin_kernel(const __grid_constant__ device::Post post) {
   wait_for_previous_kernel();
   const device::Block block = device::Block::of_grid();

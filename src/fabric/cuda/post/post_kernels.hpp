@@ -6,8 +6,8 @@
 
 namespace tca::cuda {
 
-// Starts a post: in one kernel, or where `grid` has several blocks in three, of which the middle one stores. `ticket`
-// is what the post's report gets when all is in place; 0 where nobody is told.
+// Starts a post: in one kernel or, if `grid` has several blocks, in three, of which the middle one stores.
+// `ticket` is what the post's report receives when everything is in place; 0 if nobody is told.
 void launch_post(const device::Post& post, Grid grid, Word ticket, cudaStream_t stream);
 
 // Waits for a notice and consumes it.

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::string_view bringing_up = "bringing up the posts of the cuda fabric";
 
-// What ranks tell each other of their boards.
+// What ranks tell each other about their boards.
 struct Told {
   Token board;
   std::uint64_t job;
   std::uint64_t words;
 };
 
-// Numbers the ranks of this rank's sub-cluster, which all of them number alike.
+// Numbers the ranks of this rank's sub-cluster, all of which number them alike.
 std::vector<int> number_reached(int me, int size, const control::Places& places) {
   std::vector<int> index;
   int next = 0;
@@ -165,7 +165,7 @@ TimeoutReport CudaPoster::late() const {
           {source}};
 }
 
-// Forgets what kernels are through with. What a graph may still start stays as long as the poster.
+// Forgets what kernels are done with. What a graph may still start stays as long as the poster.
 void CudaPoster::retire(std::unique_ptr<CompiledPost> compiled) {
   std::erase_if(retired_, [](const auto& old) { return !old->is_captured && old->is_through(); });
   if (compiled->is_captured || !compiled->is_through()) retired_.push_back(std::move(compiled));

@@ -1,6 +1,6 @@
-// Posts between GPUs. A kernel of the source stores into the mapped region and raises notices at the owner, in memory
-// of its GPU and of its host; so a post is ordered on a stream, or repeated by a graph, like a kernel. Nothing of it
-// needs the owner.
+// Posts between GPUs. A kernel of the source stores into the mapped region and raises notices at the owner,
+// in the memory of its GPU and of its host; so a post is ordered on a stream, or repeated by a graph, like
+// a kernel. The owner need not do anything.
 #pragma once
 
 #include <chrono>
@@ -38,15 +38,15 @@ struct PosterResources {
   bool exported;         // ranks are processes
   unsigned block_limit;  // of a kernel that stores
   LaunchThrottle throttle;
-  std::function<void()> check;  // throws what has gone wrong on this rank's GPU
+  std::function<void()> check;  // throws the error of whatever has gone wrong on this rank's GPU
 };
 
 class CudaPoster final : public fabric::Poster {
  public:
-  // Waits on streams that end in vain say so by this number.
+  // Waits on streams that time out identify themselves by this number.
   static constexpr Word waits_id = ~Word{0};
 
-  // Collective, and the first on every rank to take room of its inbox.
+  // Collective, and on every rank the first to take room from its inbox.
   CudaPoster(control::Control& control, const control::Places& places, const PosterResources& resources);
   CudaPoster(const CudaPoster&) = delete;
   ~CudaPoster() override;
@@ -59,9 +59,9 @@ class CudaPoster final : public fabric::Poster {
   std::optional<std::uint32_t> take_any(int source, int slot) override;
   void take_on(int source, int slot, std::uint32_t tag, Stream stream) override;
 
-  // Throws what has become of posts on streams.
+  // Throws the errors of posts on streams.
   void check();
-  // Returns for which notice a wait on a stream has waited too long.
+  // Returns the notice for which a wait on a stream has waited too long.
   TimeoutReport late() const;
   void synchronize() const { cudaStreamSynchronize(starts_.stream); }
 
@@ -99,14 +99,14 @@ class CudaPoster final : public fabric::Poster {
 
   control::Control& control_;
   PosterResources resources_;
-  std::vector<int> index_;  // of each rank within the sub-cluster; -1 for those of others
+  std::vector<int> index_;  // each rank's number within the sub-cluster; -1 for those of others
   int ranks_ = 0;           // in the sub-cluster
   DeviceBoard layout_;
   Room limits_room_;
   Word *waiting_ = nullptr, *told_tag_ = nullptr;  // by rank
   Token board_token_;
   Region board_memory_;
-  // By rank: its board, the random number by which its tokens are known, and where the words lie in its inbox.
+  // By rank: its board, the random number that identifies its tokens, and where the words are in its inbox.
   std::vector<Token> boards_;
   std::vector<std::uint64_t> jobs_, words_;
   std::vector<std::optional<Region>> mapped_boards_;  // by rank, those that this one has posted to

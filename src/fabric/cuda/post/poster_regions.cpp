@@ -62,13 +62,13 @@ void CudaPoster::tell_ended(const fabric::RegionName& name) const {
       resources_.copier.write(word_at<std::byte>(source, layout_.ended(me(), name.place)),
                               std::as_bytes(std::span(&name.generation, 1)));
     } catch (const Error&) {
-      return;  // this rank's GPU has failed, as its next step says
+      return;  // this rank's GPU has failed, as its next step will report
     }
   }
 }
 
-// Waits for sources that are storing just now into memory of this rank's program. A turn may have ended and the next
-// one begun meanwhile; that one finds the region gone.
+// Waits for sources that are storing right now into memory of this rank's program. A turn may have ended
+// and the next one begun meanwhile; that one finds the region gone.
 void CudaPoster::await_turns() const {
   for (int source = 0; source < control_.size(); ++source) {
     if (index(source) < 0) continue;
@@ -106,8 +106,8 @@ std::unique_ptr<fabric::FarRegion> CudaPoster::attach(int rank, std::size_t byte
   require_live();
   try {
     Mapped mapped = map(rank, bytes, name);
-    // The descriptor might be another file's by now. It is closed after the region is gone, so this is the region if
-    // that still lives.
+    // The descriptor might be another file's by now. It is closed after the region is gone, so this is the
+    // region if that is still live.
     require_live();
     return std::make_unique<CudaFarRegion>(place.live, std::move(mapped));
   } catch (const Error&) {

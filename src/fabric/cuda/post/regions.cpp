@@ -36,7 +36,7 @@ class OfProcess {
   std::map<Key, std::weak_ptr<const Region>> all_;
 };
 
-// Never destroyed: what a program does at its exit may end its world after the library's static objects.
+// Never destroyed: a program's exit handlers may end its world after the library's static objects are gone.
 OfProcess& of_process() {
   static OfProcess& all = *new OfProcess;
   return all;

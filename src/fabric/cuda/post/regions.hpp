@@ -1,8 +1,9 @@
-// Regions that ranks on GPUs give away by themselves: how a source maps one, and who keeps its memory.
+// Regions that ranks on GPUs expose by themselves: how a source maps one, and who keeps its memory.
 //
-// Memory of the library's stays until the owner and every source that has mapped it have let it go. So a store that
-// comes after its end, of a post on a stream or in a graph, reaches memory that is nobody else's. Memory that the
-// program has may be anything else then: for it sources say when they store, and the end waits for them.
+// The library's memory stays until the owner and every source that has mapped it have released it. So a
+// store that arrives after the region's end, from a post on a stream or in a graph, hits memory that nobody
+// else uses. The program's own memory may by then be anything else: for such memory sources announce when
+// they store, and the end waits for them.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ namespace tca::cuda {
 
 class CudaPoster;
 
-// A region as its source has it mapped. Posts keep it as long as kernels of theirs may store there.
+// A region as its source has mapped it. Posts keep it as long as their kernels may store there.
 struct Mapped {
   std::shared_ptr<const Region> memory;
   device::PostRegion view;    // without a turn
@@ -56,8 +57,8 @@ class CudaOwnRegion final : public fabric::OwnRegion {
   fabric::RegionName name_;
 };
 
-// The memory of this process's regions, by which ranks that are threads share it. Returns null for a region that is
-// gone.
+// The memory of this process's regions, through which ranks that are threads share it. Returns null for a
+// region that is gone.
 std::shared_ptr<const Region> region_of_process(const fabric::RegionName& name);
 
 }  // namespace tca::cuda

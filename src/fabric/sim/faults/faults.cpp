@@ -79,7 +79,7 @@ void Faults::failed(std::size_t fault) {
 void Faults::told(std::uint32_t node, std::size_t fault) {
   views_[node] |= net::View{1} << fault;
   told_at_[node].emplace(fault, site_.simulator().now());
-  // A review may let others enter, which have nothing to review yet.
+  // A review may add others, which have nothing to review yet.
   std::vector<Concerned*> all;
   for (const auto& [number, concerned] : concerned_) all.push_back(concerned);
   for (Concerned* const concerned : all) concerned->review();
@@ -93,7 +93,7 @@ std::vector<int> Faults::ranks_of(const std::vector<std::uint32_t>& nodes) const
   return ranks;
 }
 
-// Returns the ranks that a rank's hub reaches; none where it reaches all of its sub-cluster.
+// Returns the ranks that a rank's hub reaches; none if it reaches all of its sub-cluster.
 std::vector<int> Faults::side_of(int rank, net::View view) const {
   const net::Detours& detours = site_.network.damage()->detours;
   const std::vector<int> own = ranks_of(detours.reached(node_of(rank), view));

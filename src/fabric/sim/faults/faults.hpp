@@ -1,4 +1,4 @@
-// What has failed on the machine under a world, what its ranks know of that, and whom it concerns.
+// What has failed on the machine under a world, what its ranks know about that, and whom it concerns.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace tca::sim {
 
-// Something that goes from one rank to another, and that a fault may stop.
+// Something on its way from one rank to another that a fault may stop.
 class Concerned {
  public:
   virtual ~Concerned() = default;
@@ -26,30 +26,32 @@ class Concerned {
 
 class Faults final : public net::Losses, public net::Told {
  public:
-  // `text` as WorldOptions::faults, which `asker` has. Throws Error{invalid_argument}.
+  // `text` is as in WorldOptions::faults; `asker` names its source. Throws Error{invalid_argument}.
   Faults(const Site& site, std::string_view text, std::string_view asker, Scheduler& scheduler);
 
-  // Asks to be told of the losses of this counter, and of what ranks learn.
+  // Asks to be told about losses of this counter, and about what ranks learn.
   void watch(const des::Counter& counter, Concerned& concerned) { counters_[&counter] = &concerned; }
   void forget(const des::Counter& counter) { counters_.erase(&counter); }
   std::uint64_t enter(Concerned& concerned);
   void leave(std::uint64_t number) { concerned_.erase(number); }
 
-  // What the processor of a rank knows.
+  // What a rank's processor knows.
   net::View view(int rank) const { return views_[node_of(rank)]; }
   bool knows(int rank, std::size_t fault) const { return (view(rank) >> fault & 1) != 0; }
-  // What any of them knows: at a commit, whose ranks meet, that is what they all know.
+  // What any of them knows: at a commit, where ranks meet, all of them know it.
   net::View seen() const;
-  // The hub of a rank's node learns of faults otherwise than from a neighbour.
+  // The hub of a rank's node learns of faults by other means than from a neighbour.
   void teach(int rank, net::View view);
-  // Returns the fault that has stopped a rank's processor, as far as `asker` knows; nothing where it goes on.
+  // Returns the fault that has stopped a rank's processor, as far as `asker` knows; nothing if it is still
+  // running.
   std::optional<std::size_t> stopped(int rank, int asker) const;
 
   // Returns "cable 0-1, which failed at 20.000 us and which node 0 noticed at 230.150 us".
   std::string describe(std::size_t fault) const;
-  // The same of all in a view, joined by "; ", and where they divide the ranks of this one's sub-cluster, how.
+  // The same for all faults in a view, joined by "; ", and if they divide the ranks of this one's
+  // sub-cluster, how.
   std::string describe(int rank, net::View view) const;
-  std::string happened() const;  // of all that have happened; empty where none has
+  std::string happened() const;  // of all faults so far; empty if there was none
 
   std::vector<KnownFault> known(int rank) const;
 
@@ -69,7 +71,7 @@ class Faults final : public net::Losses, public net::Told {
   std::vector<std::map<std::size_t, des::Time>> told_at_;  // by node, then by fault
   net::View happened_ = 0;
   std::unordered_map<const des::Counter*, Concerned*> counters_;
-  std::map<std::uint64_t, Concerned*> concerned_;  // in the order in which they came
+  std::map<std::uint64_t, Concerned*> concerned_;  // in the order in which they were added
   std::uint64_t entered_ = 0;
 };
 

@@ -1,9 +1,10 @@
-// What a flow does when its way fails: it says so to both of its ends or, where its chain is rerouted, takes another way
-// and sends again what has not landed.
+// What a flow does when its path fails: it reports this to both of its ends or, if its chain is rerouted,
+// takes another path and sends again what has not landed.
 //
-// The end that learns of it first has the receiver tell the sender, by the new way, how many steps have landed and how
-// many it permits. Nothing is sent before that has come, and whatever still comes by the old way is dropped. So a step
-// lands once and as a whole, whatever was lost of it (verify/models/reroute.pml).
+// The end that learns of it first has the receiver tell the sender, on the new path, how many steps have
+// landed and how many it permits. Nothing is sent before that has arrived, and whatever still arrives on
+// the old path is dropped. So a step lands exactly once and whole, whatever was lost of it
+// (verify/models/reroute.pml).
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -18,7 +19,7 @@ constexpr std::uint32_t handover_bytes = 24;  // which faults there are, and the
 
 }  // namespace
 
-// A loss is told of what the ends wait for, on the way that is taken now.
+// A loss is reported for what the ends wait for, on the path in use now.
 void Flow::watch() {
   faults_->watch(ways_.back().permissions, *this);
   faults_->watch(ways_.back().arrived, *this);
@@ -29,7 +30,7 @@ void Flow::lose(std::size_t fault) {
   review();
 }
 
-// Where an end sees that no way leads there any more, the flow is broken even if nothing has been lost yet.
+// If an end sees that no path leads there any more, the flow is broken even if nothing has been lost yet.
 void Flow::review() {
   if (is_copied()) return;
   for (const int end : {from_, to_}) {
@@ -44,7 +45,7 @@ void Flow::review() {
     if (end != nullptr) end->look_again();
 }
 
-// Begins to take another way, and again if the ends have learned more since.
+// Begins to take another path, and does so again if the ends have learned more since.
 void Flow::take_up() {
   const net::View view = faults_->view(from_) | faults_->view(to_);
   if (view == seen_) return;
@@ -59,8 +60,8 @@ void Flow::take_up() {
   }
 }
 
-// Returns the protocol of a way that a rank knows to lead from the one end to the other and back: the present one if it
-// can go round; null if there is none.
+// Returns the protocol of a path that, as far as a rank knows, leads from one end to the other and back:
+// the present one if it can reroute; null if there is none.
 Protocol* Flow::next_protocol(int rank) const {
   const net::View view = faults_->view(rank);
   const auto leads = [&](const Protocol& protocol) {

@@ -9,8 +9,8 @@
 
 namespace tca::net {
 
-// Learns of what is lost: the counter that a transfer or a word was to move, which it will not move any more, and the
-// fault that is why.
+// Is told about losses: the counter that a transfer or a word was to increment, and no longer will, and the
+// fault that caused this.
 class Losses {
  public:
   virtual ~Losses() = default;

@@ -1,12 +1,13 @@
-// Ways round what has failed on a chain, a ring or a torus.
+// Paths around failures on a chain, a ring or a torus.
 //
-// A packet that goes round carries the number of a way that is kept here and how many of its cables are left, in place
-// of the hops in each dimension. The source decides it, from the faults that it knows: hubs that decided each for
-// itself, of which some do not know yet, could send a packet in a circle. Of the shortest ways, that of the first
-// cables is taken, so that all runs are alike.
+// A packet on a detour carries the number of a path that is kept here and how many of its cables are left,
+// in place of the hops in each dimension. The source decides it, from the faults that it knows: if hubs
+// decided it individually, some of them not yet informed, they could send a packet in a circle. Of the
+// shortest paths, the one with the first cables is taken, so that all runs are identical.
 //
-// Such a way may turn from a later dimension into an earlier one. The bubble rule then keeps each ring from filling up,
-// but does not prove that streams on several rings cannot block each other in a circle (docs/model.md).
+// Such a path may turn from a later dimension into an earlier one. The bubble rule then keeps each ring
+// from filling up, but does not prove that streams on several rings cannot block each other in a circle
+// (docs/model.md).
 #pragma once
 
 #include <map>
@@ -21,8 +22,8 @@ namespace tca::net {
 
 class Detours {
  public:
-  // Of one interconnect. Throws Error{invalid_argument}, which names `asker`, for a fault that there cannot be: another
-  // node or cable than the machine has, or an interconnect with switches.
+  // For one interconnect. Throws Error{invalid_argument}, which names `asker`, for an impossible fault: a
+  // node or cable that the machine does not have, or an interconnect with switches.
   Detours(const Trunk& trunk, std::uint32_t nodes, std::vector<Fault> faults, std::string_view asker);
 
   const std::vector<Fault>& faults() const { return faults_; }
@@ -31,8 +32,8 @@ class Detours {
   // The nodes to which cables lead from a node, in the order of the cables.
   std::vector<std::uint32_t> neighbours(std::uint32_t node) const;
 
-  // Returns what a packet carries to go from one node to another, as somebody sees the network who knows of these
-  // faults: the ordinary way where it is free of them, otherwise one round them; nothing where none leads there.
+  // Returns what a packet carries to get from one node to another, as seen by somebody who knows of these
+  // faults: the ordinary path if it is free of them, otherwise one around them; nothing if there is none.
   struct Found {
     Steps steps;
     bool goes_round;
@@ -40,12 +41,12 @@ class Detours {
   std::optional<Found> way(std::uint32_t from, std::uint32_t to, View view);
   bool leads(std::uint32_t from, std::uint32_t to, View view) { return way(from, to, view).has_value(); }
 
-  // The next cable of a way round, and the element that Routes::take counts.
+  // The next cable of a detour, and the element that Routes::take counts.
   Routes::Hop next(const Steps& steps) const {
     return {ways_[number_of(steps)][static_cast<std::size_t>(steps[2] - 1)], Routes::round_step};
   }
 
-  // Returns the nodes of this one's sub-cluster that it reaches, itself included, in order.
+  // Returns the nodes of this one's sub-cluster that it reaches, including itself, in order.
   std::vector<std::uint32_t> reached(std::uint32_t node, View view) const;
   std::vector<std::uint32_t> sub_cluster(std::uint32_t node) const { return reached(node, 0); }
 

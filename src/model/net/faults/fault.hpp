@@ -12,9 +12,9 @@ namespace tca::net {
 
 struct Fault {
   enum class Kind : std::uint8_t {
-    cable,  // between the hubs of `node` and `other`, both ways
-    hub,  // the NIC of `node` that joins it to the ring or torus: nothing goes through it, into it or out of it
-    host,  // the processor of `node`: its ranks stop, while its hub goes on
+    cable,  // between the hubs of `node` and `other`, in both directions
+    hub,    // the NIC that connects `node` to the ring or torus: nothing passes through, in or out
+    host,   // the processor of `node`: its ranks stop, while its hub goes on
   };
   Kind kind = Kind::cable;
   std::uint32_t node = 0, other = 0;
@@ -28,7 +28,7 @@ using View = std::uint64_t;
 constexpr std::size_t most_faults = 64;
 
 // Reads "cable:0-1@20us,hub:3@50us,host:2@1ms", in the order in which it is written. Throws
-// Error{invalid_argument}, which names `asker`, the option or variable that has the text.
+// Error{invalid_argument}, which names `asker`, the option or variable that holds the text.
 std::vector<Fault> read_faults(std::string_view text, std::string_view asker);
 
 // Returns "cable 0-1", "hub 3", "host 2".

@@ -1,4 +1,4 @@
-// What a network loses when parts of it fail, and the ways round them.
+// What a network loses when parts of it fail, and the detours.
 #include "model/net/network.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void Network::fail(std::size_t fault) {
     traffic_.fail(link);
     if (at_once) traffic_.discard(link);
   };
-  // Nobody in a hub that has failed waits for credits.
+  // Nobody in a failed hub waits for credits.
   const bool is_hub = what.kind == Fault::Kind::hub;
   for (const std::uint32_t cable : damage_->detours.cables_of(fault))
     lose(trunk.first + cable, is_hub && trunk.routes.cable(cable).from == what.node);
@@ -50,7 +50,7 @@ des::Time Network::last_credit(std::uint32_t node, std::uint32_t neighbour) cons
   return traffic_.last_credit(trunk.first + hop.cable);
 }
 
-// Where no way leads round, the packet takes the ordinary one, and is lost.
+// If there is no detour, the packet takes the ordinary path, and is lost.
 void Network::redirect(Packet& packet, std::uint32_t from, std::uint32_t to, std::optional<View> view) const {
   const std::optional<Detours::Found> found =
       damage_->detours.way(from, to, view.value_or(damage_->known[from]));

@@ -43,8 +43,8 @@ des::Task Watch::happen(std::size_t fault) {
   told_.failed(fault);
 }
 
-// Returns when a hub has had no sign of a neighbour for too long: the last one is a heartbeat that still came, or a
-// credit.
+// Returns when a hub has had no sign of life from a neighbour for too long: the last one is a heartbeat
+// that still arrived, or a credit.
 Time Watch::silent_at(std::uint32_t node, std::uint32_t neighbour, Time failed) const {
   const Time latency = network_.plan().classes()[network_.plan().trunks()[interconnect_].kind].latency;
   const Time sent = std::max<Time>(failed - latency, 0) / kind_.heartbeat * kind_.heartbeat;
@@ -61,7 +61,7 @@ des::Task Watch::notice(std::uint32_t node, std::size_t fault, Time at) {
   learn(node, fault);
 }
 
-// It can tell nobody, as its hub was its way to the others.
+// It can tell nobody, as its hub was its only connection to the others.
 des::Task Watch::notice_own_hub(std::uint32_t node, std::size_t fault, Time at) {
   co_await simulator_.sleep_until(at);
   note(node, fault);

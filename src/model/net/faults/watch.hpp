@@ -1,11 +1,12 @@
-// The hubs of a ring or torus watch their neighbours and their own hosts, and tell each other over the network itself
-// what has failed.
+// The hubs of a ring or torus watch their neighbours and their own hosts, and tell each other over the
+// network itself what has failed.
 //
-// A neighbour gives a sign of life with every credit that it returns, and otherwise at every heartbeat. A hub that has
-// had none for so long (`silence`) takes the cable, or the hub behind it, for failed. In the same way a host renews a
-// register of its hub, and reads one of it. Heartbeats ride in words that the link sends anyway, and cost nothing here.
-// Whoever learns of a fault discards what still waits to go there, sends round it from then on, and tells its other
-// neighbours and its own host, once for each fault.
+// A neighbour gives a sign of life with every credit that it returns, and otherwise at every heartbeat. A
+// hub that has seen none for `silence` assumes that the cable, or the hub behind it, has failed. In the
+// same way a host renews a register of its hub, and reads one of it. Heartbeats ride in words that the link
+// sends anyway, and cost nothing here. Whoever learns of a fault discards what still waits to be sent
+// there, sends around it from then on, and tells its other neighbours and its own host, once for each
+// fault.
 #pragma once
 
 #include <vector>
@@ -15,26 +16,28 @@
 
 namespace tca::net {
 
-// What comes of it, at the time of each call.
+// Receives the outcome, at the time of each call.
 class Told {
  public:
   virtual ~Told() = default;
   virtual void failed(std::size_t fault) = 0;
-  // The processor of a node knows. Not called for one that has failed.
+  // A node's processor now knows. Not called for one that has failed.
   virtual void told(std::uint32_t node, std::size_t fault) = 0;
 };
 
 class Watch {
  public:
-  // `host` is the unit of each node whose processor is watched. The network has been told to expect the faults.
+  // `host` is the unit of each node whose processor is watched. The network has already been told to expect
+  // the faults.
   Watch(Network& network, const WatchKind& kind, des::Time poll, std::uint32_t host, Told& told);
 
   const std::vector<Fault>& faults() const { return network_.damage()->detours.faults(); }
 
-  // The hub of a node learns of a fault: once for each, it tells others.
+  // A node's hub learns of a fault: once for each, it tells others.
   void learn(std::uint32_t node, std::size_t fault);
 
-  // When the first hub, or the host of a hub that failed, noticed a fault, and which node's that was.
+  // When a fault was first noticed by a hub, or by the host of a hub that failed, and which node's that
+  // was.
   struct Notice {
     des::Time at = des::never;
     std::uint32_t node = 0;
